@@ -8,6 +8,7 @@ container, has a method called on it or is joined with another list. Most such u
 from __future__ import annotations
 
 from ..ir import core as ir
+from ..ir.uses import users as users_of
 from ..ops import control, generic
 from ..types.kinds import Composite, ListDisplay, Union, all_parts, is_display
 from .expressions import UserCall
@@ -93,11 +94,7 @@ def _others(fn, values, texts) -> set[ir.Value]:
 
 def _returned(fn) -> set[ir.Value]:
     """The values of the dict displays that a function only returns, alone or inside other displays."""
-    users: dict[ir.Value, list[ir.Inst]] = {}
-    for block in fn.blocks:
-        for inst in block.insts:
-            for x in (*inst.args, *(x for e in inst.edges() for x in e.args)):
-                users.setdefault(x, []).append(inst)
+    users = users_of(fn.blocks)
 
     def only(x, depth=0) -> bool:
         return depth < 9 and all([inst.op is control.RETURN or inst.op in (generic.TUPLE, generic.LIST, generic.DICT)
@@ -151,7 +148,7 @@ def mark(analysis, block, inst):
     findings = analysis.session.findings
     before = len(findings.lists)
     seen: set = set()
-    values = [*inst.args, *(x for edge in inst.edges() for x in edge.args)]
+    values = inst.uses()
     known = all([_follow(analysis, value, seen) for value in values])
     if len(findings.lists) == before:
         if findings.every:

@@ -1,4 +1,4 @@
-"""The control-flow graph of a function: order, predecessors, dominators, natural loops, liveness.
+"""The control-flow graph of a function: order, predecessors, dominators, natural loops.
 
 Everything is computed from the blocks at each call and cached nowhere: a pass that changes edges calls again.
 Exceptional edges count as edges. They leave from the middle of a block, so a value that a block defines need
@@ -6,12 +6,12 @@ not reach the block's handlers; `Dominators(fn, split=True)` distinguishes the t
 """
 from __future__ import annotations
 
-from typing import Callable, Iterable
+from typing import Iterable
 
-from .core import Block, Edge, Function, Inst, Value
+from .core import Block, Edge, Function, Inst
 
 __all__ = ["successors", "reverse_postorder", "is_straight", "predecessors", "in_edges", "Dominators", "Loop",
-           "LoopNest", "live_in", "used_from_outside", "uses_of"]
+           "LoopNest"]
 
 
 def successors(block: Block) -> list[Block]:
@@ -273,61 +273,3 @@ class LoopNest:
             for block in loop.blocks:
                 self.of[block] = loop
             self.loops.append(loop)
-
-
-def used_from_outside(blocks: Iterable[Block], leaves: Callable[[Edge], bool] = lambda edge: False) -> list[Value]:
-    """The values that the instructions of `blocks` use and that are not defined there, in the order of their first
-    uses. leaves: a function that says of an edge whether the values that it passes are not counted as uses."""
-    blocks = list(blocks)
-    defined = {p for block in blocks for p in block.params}
-    defined.update([inst.result for block in blocks for inst in block.insts])
-    found: dict[Value, None] = {}
-    for block in blocks:
-        for inst in block.insts:
-            for values in (inst.args, *[edge.args for edge in inst.edges() if not leaves(edge)]):
-                found.update(dict.fromkeys([v for v in values if v not in defined]))
-    return list(found)
-
-
-def live_in(fn: Function, wanted: Callable[[Value], bool] | None = None) -> dict[Block, dict[Value, None]]:
-    """Block -> the values defined in other blocks that are live at its start; its own parameters are not among them.
-
-    The values are keys of a dict, in an order that depends only on the function. `wanted` restricts the values. It
-    walks back from each use to the definition: the cost is the size of the result.
-    A value read by a handler counts as live in all of the block that the exception leaves.
-    """
-    order = reverse_postorder(fn)
-    preds = predecessors(order)
-    live: dict[Block, dict[Value, None]] = {block: {} for block in order}
-    defined: dict[Value, Block] = {}
-    for block in order:
-        for value in block.params:
-            defined[value] = block
-        for inst in block.insts:
-            if inst.result is not None:
-                defined[inst.result] = block
-    for block in order:
-        for value in uses_of(block):
-            home = defined.get(value)
-            if home is block or home is None or value in live[block] or (wanted is not None and not wanted(value)):
-                continue
-            work = [block]
-            while work:
-                here = work.pop()
-                if value in live[here]:
-                    continue
-                live[here][value] = None
-                work += [pred for pred in preds[here] if pred is not home]
-    return live
-
-
-def uses_of(block: Block) -> dict[Value, None]:
-    """Every value that an instruction of `block` or an edge out of it reads, in order."""
-    used: dict[Value, None] = {}
-    for inst in block.insts:
-        used.update(dict.fromkeys(inst.args))
-        for edge in inst.targets:
-            used.update(dict.fromkeys(edge.args))
-        if inst.unwind is not None:
-            used.update(dict.fromkeys(inst.unwind.args))
-    return used

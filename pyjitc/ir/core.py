@@ -250,6 +250,12 @@ class Inst:
         """The outgoing edges: terminator targets, then the unwind edge."""
         return self.targets if self.unwind is None else [*self.targets, self.unwind]
 
+    def uses(self) -> list[Value]:
+        """The values that it uses: its operands, and what its edges pass. (ir/uses.py finds the uses of a value.)"""
+        if self.unwind is None and not self.targets:
+            return self.args
+        return [*self.args, *[v for edge in self.edges() for v in edge.args]]
+
 
 class Block:
     """A basic block. `insts` ends in exactly one terminator. Exceptional edges leave from the middle: a value

@@ -91,7 +91,7 @@ class Aliases:
     def note_uses(self, blocks: list[ir.Block]) -> None:
         for block in blocks:
             for inst in block.insts:
-                for v in (*inst.args, *[v for edge in inst.edges() for v in edge.args]):
+                for v in inst.uses():
                     self.uses.setdefault(v, []).append(inst)
 
     def relates(self, inst: ir.Inst) -> bool:

@@ -9,10 +9,10 @@ After:   header(x, n): k = popc x ; m = iadd n, k ; jump out(m)
 from __future__ import annotations
 
 from ..ir import core as ir
+from ..ir.uses import read_outside
 from ..ops import arith as a
 from ..ops import control, structure
 from ..types.kinds import Bool, Int
-from .rewrite import read_outside
 
 __all__ = ["clears_lowest", "count"]
 

@@ -142,7 +142,7 @@ def _may_be_own(fn: ir.Function, cell: ir.Value, holders, region: _Region, other
                 home[v] = of_block[block]
     return region.sets_first(cell, holders) and all([
         home[v] is of_block.get(block) for block in fn.blocks for inst in block.insts
-        for v in (*inst.args, *[x for edge in inst.edges() for x in edge.args]) if v in home])
+        for v in inst.uses() if v in home])
 
 
 def _holders(fn: ir.Function, cell: ir.Value) -> set[ir.Value]:

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
+from ..ir.uses import read_outside
 from ..ops import control
 from .counted import Definitions
 from .repair import repair
-from .rewrite import clone_blocks, read_outside, remove_unreachable
+from .rewrite import clone_blocks, remove_unreachable
 
 __all__ = ["is_fixed", "run", "split"]
 

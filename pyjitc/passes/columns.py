@@ -14,6 +14,7 @@ from __future__ import annotations
 from ..base.options import Options
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
+from ..ir.uses import read_outside
 from ..ops import control
 from ..ops.arith import BAND, IEQ, IGE
 from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, ARRAY_VIEW
@@ -21,7 +22,7 @@ from ..types.kinds import Bool, Int
 from .counted import Definitions, find
 from .polling import adds_in_order
 from .repair import repair
-from .rewrite import clone_blocks, read_outside
+from .rewrite import clone_blocks
 
 __all__ = ["run"]
 

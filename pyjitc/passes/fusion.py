@@ -46,9 +46,7 @@ class Fusion:
         self.paths: dict[tuple[Block, Block], list[Block] | None] = {}
         for block in fn.blocks:
             for k, inst in enumerate(block.insts):
-                self.count(inst.args)
-                for edge in inst.edges():
-                    self.count(edge.args)
+                self.count(inst.uses())
                 if inst.op in NESTS or gathers(inst):
                     self.place[inst] = block, k
 
@@ -194,8 +192,7 @@ class Fusion:
             block.insts = [inst for inst in block.insts if inst.result not in replace]
         substitute(self.fn.blocks, replace)
         dce.run(self.fn)
-        read = {v for block in self.fn.blocks for inst in block.insts
-                for v in [*inst.args, *(v for edge in inst.edges() for v in edge.args)]}
+        read = {v for block in self.fn.blocks for inst in block.insts for v in inst.uses()}
         for block in self.fn.blocks:
             block.insts = [inst for inst in block.insts if inst.result not in self.selected or inst.result in read]
 
@@ -306,7 +303,7 @@ class Fusion:
 
     def users(self, v: Value) -> list[Inst]:
         return [inst for block in self.fn.blocks for inst in block.insts
-                if inst not in self.gone and (v in inst.args or any(v in edge.args for edge in inst.edges()))]
+                if inst not in self.gone and v in inst.uses()]
 
     def after(self, inst: Inst, other: Inst) -> bool:
         """Whether `other` comes after `inst` in its block, or is in a block that this block dominates."""

@@ -21,7 +21,8 @@ import re
 from typing import Any
 
 from ..ir import core as ir
-from ..ir.cfg import LoopNest, in_edges, live_in, reverse_postorder
+from ..ir.cfg import LoopNest, in_edges, reverse_postorder
+from ..ir.uses import live_in
 from ..ops import arith as a
 from ..ops import control, gpu, grid, memory, structure
 from ..ops.control import CONST, JUMP, RETURN
@@ -257,7 +258,7 @@ class _Grid:
         for inst in insts:
             if inst.op in (gpu.LANE_ID, gpu.SHARED_ARRAY, gpu.DYNAMIC_SHARED, grid.LOCAL):
                 return False
-            for v in [*inst.args, *(x for edge in inst.edges() for x in edge.args)]:
+            for v in inst.uses():
                 if (along_x(v, gpu.BLOCK_ID) and not is_base(inst.result) or (along_x(v, gpu.THREAD_ID) or is_base(v))
                     and not is_place(inst)):
                     return False

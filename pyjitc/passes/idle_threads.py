@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from ..ir import core as ir
 from ..ir.cfg import Loop, LoopNest, in_edges
+from ..ir.uses import read_outside
 from ..ops import arith as a
 from ..ops import control, gpu, grid, structure
 from ..types.kinds import Bool, Int
 from .counted import Counted, Definitions, find
-from .rewrite import read_outside, remove_unreachable, split_edge
+from .rewrite import remove_unreachable, split_edge
 from .unswitch import is_of_threads
 
 __all__ = ["run"]

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from ..base.lazy import lazy
 from ..ir import core as ir
-from ..ir.cfg import Loop, LoopNest, in_edges, used_from_outside
+from ..ir.cfg import Loop, LoopNest, in_edges
+from ..ir.uses import used_from_outside
 from ..ops.control import INVOKE
 from ..ops.memory import CELL_NEW
 from ..ops.parallel import INDEPENDENT

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
+from ..ir.uses import users
 from ..ops import arith as a
 from ..ops import control
 from ..ops.memory import ARRAY_LOAD, ARRAY_STORE, FRAME_ARRAY, item_bytes
@@ -431,11 +432,7 @@ def _ends(t) -> tuple[int, int]:
 def _narrowed(blocks) -> dict:
     """Results of `truncate` that only a `narrow` reads -> the type of that; only types shorter than the float's
     precision."""
-    readers: dict[ir.Value, list] = {}
-    for block in blocks:
-        for inst in block.insts:
-            for v in (*inst.args, *(v for edge in inst.edges() for v in edge.args)):
-                readers.setdefault(v, []).append(inst)
+    readers = users(blocks)
     found = {}
     for block in blocks:
         for inst in block.insts:

@@ -216,8 +216,7 @@ class _Objects:
                         return None
                 elif not wanted <= state:
                     found = None
-                    if inst.op is control.INVOKE and inst.args.count(x) == 1 and x not in [
-                            v for edge in inst.edges() for v in edge.args]:
+                    if inst.op is control.INVOKE and x in inst.args and inst.uses().count(x) == 1:
                         found = self.set_up_by(inst.attrs["callee"], inst.args.index(x))
                     if found is None:
                         return None
@@ -414,7 +413,7 @@ class _Objects:
                             else:
                                 unset.pop(v, None)
                     elif inst.op is not FIELD_GET:
-                        for v in (*inst.args, *[v for edge in inst.edges() for v in edge.args]):
+                        for v in inst.uses():
                             unset.pop(v, None)
         return found
 

@@ -97,8 +97,7 @@ def _groups(fn: ir.Function) -> list[Group]:
     def used_once(value) -> bool:
         nonlocal uses
         if uses is None:
-            uses = Counter(v for block in fn.blocks for inst in block.insts
-                           for v in (*inst.args, *(v for edge in inst.edges() for v in edge.args)))
+            uses = Counter(v for block in fn.blocks for inst in block.insts for v in inst.uses())
         return uses[value] == 1
 
     for block in fn.blocks:

@@ -28,8 +28,7 @@ def run(fn: Function, options: Any = None) -> None:
     if not throws:
         return
     defs = {i.result: i for b in fn.blocks for i in b.insts if i.result is not None}
-    uses = Counter(a for b in fn.blocks for i in b.insts for a in i.args)
-    uses.update(a for b in fn.blocks for e in b.edges() for a in e.args)
+    uses = Counter(a for b in fn.blocks for i in b.insts for a in i.uses())
     gone: set[Inst] = set()
     for block in throws:
         throw = block.insts[-1]

@@ -31,7 +31,8 @@ import numpy as np
 from ..base.errors import Diagnostic, ParallelWarning, UnsupportedError
 from ..base.options import Options
 from ..ir import core as ir
-from ..ir.cfg import LoopNest, in_edges, reverse_postorder, used_from_outside
+from ..ir.cfg import LoopNest, in_edges, reverse_postorder
+from ..ir.uses import read_outside, used_from_outside
 from ..ops import arith as a
 from ..ops import control, exceptions, memory, random
 from ..ops.parallel import GET_CHUNK_SIZE
@@ -42,7 +43,7 @@ from . import counted
 from .alias import Aliases, root_of
 from .carried import LEFT_ONLY, SUMS, Carried, Computed, Serial, element_type, typed
 from .operands import Builder, constant_of
-from .rewrite import clone_blocks, clone_inst, growing, read_outside, remove_unreachable, substitute
+from .rewrite import clone_blocks, clone_inst, growing, remove_unreachable, substitute
 
 __all__ = ["run"]
 
@@ -190,7 +191,7 @@ class _Region(Carried):
             left in inst.args or any(left in edge.args for edge in inst.edges()))]
         at = self.header.params.index(left)
         step = self.back.args[at].inst
-        read = [self.back.args[at] in (*inst.args, *(x for edge in inst.edges() for x in edge.args))
+        read = [self.back.args[at] in inst.uses()
                 for block in self.loop.blocks for inst in block.insts]
         if readers == [step] and sum(read) == 1:
             return
@@ -248,8 +249,7 @@ class _Region(Carried):
                     closure, ends = self.closure(edge.block, inside)
                     raising = edge is inst.unwind
                     uses = {v for v in edge.args if v in defined} or any(
-                        v in defined for b in closure for i in b.insts for v in (*i.args, *(
-                            x for e in i.edges() for x in e.args)))
+                        v in defined for b in closure for i in b.insts for v in i.uses())
                     if raising and not uses:
                         same = self.unwind
                         if same is not None and (same.block is not edge.block or same.args != edge.args):

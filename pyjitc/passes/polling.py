@@ -27,6 +27,7 @@ from __future__ import annotations
 from ..base.options import Options
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
+from ..ir.uses import readers as readers_of
 from ..ops import control
 from ..ops.arith import FADD, FDIV, FMUL, FSUB, IADD, IAND, IFLOORDIV, IGT, ILT, IMOD, IMUL, INE, ISHR, ISUB
 from ..ops.memory import (
@@ -37,7 +38,6 @@ from ..types.kinds import Array, Bool, Float, Int, NpFloat, is_scalar
 from .counted import FEW, WIDE, Definitions, affine, counts_down, find, step_of
 from .repair import repair
 from .rewrite import clone_blocks, split_edge
-from .rewrite import readers as readers_of
 
 __all__ = ["run", "adds_in_order", "is_apart", "is_strided"]
 

@@ -19,7 +19,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ..ir.cfg import Dominators, in_edges, reverse_postorder, uses_of
+from ..ir.cfg import Dominators, in_edges, reverse_postorder
+from ..ir.uses import read_outside, uses_of
 from ..ir.core import ALLOCATES, CONSUMES, HOST, RAISES, WRITES, Block, Edge, Function, Inst, Value
 from ..ops.arith import CAST
 from ..ops.control import BRANCH, JUMP
@@ -28,7 +29,7 @@ from .alias import Aliases
 from .counted import WIDE
 from .gvn import is_shared, key_of, loads
 from .repair import repair
-from .rewrite import clone_inst, read_outside, remove_unreachable, substitute
+from .rewrite import clone_inst, remove_unreachable, substitute
 
 __all__ = ["run"]
 

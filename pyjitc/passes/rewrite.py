@@ -1,12 +1,12 @@
 """Helpers of several passes: substitute values, copy blocks, split edges, remove unreachable blocks."""
 from __future__ import annotations
 
-from ..ir.cfg import reverse_postorder, uses_of
+from ..ir.cfg import reverse_postorder
 from ..ir.core import RAISES, Block, Edge, Function, Inst, Loc, Value
 from ..ops.control import JUMP
 
 __all__ = ["resolve", "substitute", "clone_inst", "clone_blocks", "copy_of", "growing", "split_edge",
-           "remove_unreachable", "remove_params", "read_outside", "readers", "drop_check"]
+           "remove_unreachable", "remove_params", "drop_check"]
 
 
 def resolve(mapping: dict[Value, Value], value: Value) -> Value:
@@ -132,24 +132,3 @@ def remove_params(block: Block, positions, arriving) -> None:
     block.params = [p for k, p in enumerate(block.params) if k not in gone]
     for _, _, edge in arriving:
         edge.args = [v for k, v in enumerate(edge.args) if k not in gone]
-
-
-def read_outside(fn: Function, blocks) -> set[Value]:
-    """The values that instructions and edges outside `blocks` read."""
-    found: set[Value] = set()
-    for block in fn.blocks:
-        if block not in blocks:
-            for inst in block.insts:
-                found.update(inst.args)
-                for edge in inst.edges():
-                    found.update(edge.args)
-    return found
-
-
-def readers(fn: Function) -> dict[Value, list[Block]]:
-    """Value -> the blocks with an instruction or edge that reads it."""
-    found: dict[Value, list[Block]] = {}
-    for block in fn.blocks:
-        for v in uses_of(block):
-            found.setdefault(v, []).append(block)
-    return found

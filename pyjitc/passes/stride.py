@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges
+from ..ir.uses import read_outside
 from ..ops import arith as a
 from ..ops import control, gpu, memory, structure
 from ..types.kinds import Bool, Int
 from .counted import Definitions, counts_down
-from .rewrite import read_outside
 
 __all__ = ["run"]
 

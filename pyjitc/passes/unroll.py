@@ -13,6 +13,7 @@ from __future__ import annotations
 from ..base.options import Options
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
+from ..ir.uses import readers as readers_of
 from ..ops import control
 from ..ops.memory import ARRAY_LOAD, ARRAY_NEW, ARRAY_STORE, ARRAY_VIEW, POLL
 from ..ops.structure import TUPLE_AT, TUPLE_GET, TUPLE_MAKE
@@ -20,7 +21,6 @@ from .counted import FEW, MOST_UNROLLED, Definitions, find
 from .polling import is_apart, is_strided
 from .repair import repair
 from .rewrite import clone_blocks
-from .rewrite import readers as readers_of
 
 __all__ = ["run"]
 

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from ..base.lazy import lazy
 from ..ir import core as ir
-from ..ir.cfg import LoopNest, in_edges, reverse_postorder, uses_of
+from ..ir.cfg import LoopNest, in_edges, reverse_postorder
+from ..ir.uses import readers, uses_of
 from ..ops import control
 from ..ops.arith import (
     BAND, BNOT, BOR, CHECK_NONNEG, IADD, ILE, ILT, IMUL, INT_MAX, INTEGER_COMPARISONS, ISHL, ISHL_CK, ISHR, ISUB,
@@ -29,7 +30,7 @@ from ..types.kinds import Bool, Int
 from .alias import Aliases
 from .counted import WIDE, Affine, Counted, Definitions, Products, affine, extremes, find, first_and_last, step_of
 from .repair import repair
-from .rewrite import clone_blocks, drop_check, readers, resolve, substitute
+from .rewrite import clone_blocks, drop_check, resolve, substitute
 
 __all__ = ["run", "no_overlap", "MAX_ARRAYS"]
 

@@ -1,7 +1,8 @@
 import random
 
-from pyjitc.ir.cfg import Dominators, LoopNest, live_in, predecessors, reverse_postorder
+from pyjitc.ir.cfg import Dominators, LoopNest, predecessors, reverse_postorder
 from pyjitc.ir.core import RAISES, Block, Edge, Function, Inst, Op, Value
+from pyjitc.ir.uses import live_in, read_outside, readers, used_from_outside, users, uses_of
 from pyjitc.ops.control import BRANCH, CONST, JUMP, RETURN, SWITCH
 from pyjitc.types.kinds import Int
 
@@ -84,3 +85,21 @@ def test_liveness_with_exceptional_edge_and_loop():
     assert not live[b[4]] and not live[b[0]]
     assert list(live_in(fn, lambda v: v is y)[b[2]]) == [y]
     assert predecessors(fn.blocks)[b[3]] == [b[2]]
+
+
+def test_uses():
+    """b0 defines x and passes it on to b1, and to the handler b2 with y; b1 uses its parameter twice."""
+    fn = graph(3, [(0, 1)], unwinds=[(0, 2)])
+    b, x, y, p = fn.blocks, Value(Int), Value(Int), Value(Int)
+    b[0].insts[:0] = [Inst(CONST, attrs={"value": 1}, result=x), Inst(CONST, attrs={"value": 2}, result=y)]
+    may, jump = b[0].insts[2:]
+    may.args, may.unwind.args, jump.targets[0].args = [x], [x, y], [x]
+    b[1].params = [p]
+    both = Inst(MAY, [p, p], result=Value(Int))
+    b[1].insts.insert(0, both)
+    assert may.uses() == [x, x, y] and jump.uses() == [x] and both.uses() == [p, p]
+    assert users(b) == {x: [may, may, jump], y: [may], p: [both, both]}
+    assert list(uses_of(b[0])) == [x, y]
+    assert readers(fn) == {x: [b[0]], y: [b[0]], p: [b[1]]}
+    assert read_outside(fn, b[:1]) == {p} and read_outside(fn, b[1:]) == {x, y}
+    assert used_from_outside(b[1:]) == [] and used_from_outside(b[:1]) == []

@@ -120,7 +120,7 @@ class Nests:
             for block in sweep.form.dom.order:
                 for one in block.insts:
                     fuses = one.op is NEST and one.attrs["shape"] is not None
-                    for x in {*one.args, *(x for e in one.edges() for x in e.args)}:
+                    for x in set(one.uses()):
                         if x in seen or not fuses and one.op is not mem.ARRAY_DIM:
                             self.in_memory.add(x)
                         if one.op is not mem.ARRAY_DIM:
@@ -215,8 +215,7 @@ def _is_costly(y: Value) -> bool:
 
 def _used(kernel: Function) -> set[int]:
     """The positions of the parameters that a function reads."""
-    read = {v for block in kernel.blocks for i in block.insts for v in i.args}
-    read |= {v for block in kernel.blocks for e in block.edges() for v in e.args}
+    read = {v for block in kernel.blocks for i in block.insts for v in i.uses()}
     return {n for n, p in enumerate(kernel.params) if p in read}
 
 

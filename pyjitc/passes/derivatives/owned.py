@@ -15,6 +15,7 @@ import numpy as np
 
 from ...ir.cfg import Dominators, reverse_postorder
 from ...ir.core import Block, Edge, Function, Inst, Value
+from ...ir.uses import users
 from ...ops import arith as a
 from ...ops import containers as lists
 from ...ops import control as c
@@ -83,10 +84,7 @@ class _Loops:
     def __init__(self, fn, helpers):
         self.helpers = helpers
         self.insts = [inst for block in fn.blocks for inst in block.insts]
-        self.users: dict[Value, list[Inst]] = {}
-        for inst in self.insts:
-            for x in (*inst.args, *(x for e in inst.edges() for x in e.args)):
-                self.users.setdefault(x, []).append(inst)
+        self.users = users(fn.blocks)
         self.replace: dict[Value, Value] = {}
         self.dead: set[Inst] = set()
         self.before: dict[Inst, list[Inst]] = {}  # instruction -> those to add before it
@@ -191,7 +189,7 @@ class _Opening:
         self.home = {inst: block for block in self.order for inst in block.insts}
         self.users: dict[Value, list[Inst]] = {}
         for inst in self.home:
-            for x in dict.fromkeys([*inst.args, *(x for e in inst.edges() for x in e.args)]):
+            for x in dict.fromkeys(inst.uses()):
                 self.users.setdefault(x, []).append(inst)
 
     def run(self) -> bool:

@@ -20,8 +20,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...ir.cfg import predecessors, reverse_postorder, uses_of
+from ...ir.cfg import predecessors, reverse_postorder
 from ...ir.core import WRITES, Block, Edge, Function, Inst, Value
+from ...ir.uses import users as users_of
+from ...ir.uses import uses_of
 from ...ops import arith as a
 from ...ops import control as c
 from ...ops import memory as mem
@@ -53,11 +55,7 @@ def pull(fn: Function, request, shell: Function, helpers) -> None:
 def drop_copies(fn: Function) -> None:
     """Return the gradients that are certainly new arrays, each of its own, as they are. Needs: `tidy` has run.
     Before:  g = nest ... ; p = invoke @copied(g) ; q = tuple_make p       After:  g = nest ... ; q = tuple_make g"""
-    users: dict[Value, list[Inst]] = {}
-    for block in fn.blocks:
-        for inst in block.insts:
-            for x in (*inst.args, *(x for e in inst.edges() for x in e.args)):
-                users.setdefault(x, []).append(inst)
+    users = users_of(fn.blocks)
     replace: dict[Value, Value] = {}
     returned: set[Value] = set()
     for block in fn.blocks:
@@ -214,7 +212,7 @@ class _Reverse:
                 if inst.op in (mem.ARRAY_DIM, mem.ARRAY_STRIDE) or (
                         inst.op is NEST and self.form.nest.of.get(block) is None):
                     continue
-                for x in (*inst.args, *(x for e in inst.edges() for x in e.args)):
+                for x in inst.uses():
                     found.pop(x, None)
         return list(found)
 

@@ -84,7 +84,7 @@ def written_places(fn: Function) -> set[tuple[Value, tuple[int, ...]]]:
     whole = []  # tuples that are used as such
     for block in fn.blocks:
         for inst in block.insts:
-            for x in (inst.result, *inst.args, *(x for e in inst.edges() for x in e.args)):
+            for x in (inst.result, *inst.uses()):
                 place = None if x is None else _place(x, params)
                 if place is not None and type(x.type) is Array and classes.of(x) in found:
                     places.add(place)

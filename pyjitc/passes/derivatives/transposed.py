@@ -37,7 +37,7 @@ def run(fn: Function) -> None:
     read: dict[Value, set[Block]] = {}
     for block in fn.blocks:
         for inst in block.insts:
-            for x in (*inst.args, *(y for e in inst.edges() for y in e.args)):
+            for x in inst.uses():
                 read.setdefault(x, set()).add(block)
     for loop in loops:
         own = {loop.header, loop.body}

@@ -1,0 +1,92 @@
+"""The uses of values, and where values are live.
+
+A value knows its definition (`Value.inst`), and an instruction the values that it uses (`Inst.uses`). Like the
+control-flow graph, the uses of a value are computed from the blocks at each call and kept nowhere: a pass that changes
+instructions calls again.
+"""
+from __future__ import annotations
+
+from typing import Callable, Iterable
+
+from .cfg import predecessors, reverse_postorder
+from .core import Block, Edge, Function, Inst, Value
+
+__all__ = ["live_in", "read_outside", "readers", "used_from_outside", "users", "uses_of"]
+
+
+def users(blocks: Iterable[Block]) -> dict[Value, list[Inst]]:
+    """Value -> the instructions of `blocks` that use it, in order; an instruction stands there once for each use."""
+    found: dict[Value, list[Inst]] = {}
+    for block in blocks:
+        for inst in block.insts:
+            for v in inst.uses():
+                found.setdefault(v, []).append(inst)
+    return found
+
+
+def uses_of(block: Block) -> dict[Value, None]:
+    """Every value that an instruction of `block` or an edge out of it reads, in order."""
+    used: dict[Value, None] = {}
+    for inst in block.insts:
+        used.update(dict.fromkeys(inst.uses()))
+    return used
+
+
+def readers(fn: Function) -> dict[Value, list[Block]]:
+    """Value -> the blocks with an instruction or edge that reads it."""
+    found: dict[Value, list[Block]] = {}
+    for block in fn.blocks:
+        for v in uses_of(block):
+            found.setdefault(v, []).append(block)
+    return found
+
+
+def read_outside(fn: Function, blocks) -> set[Value]:
+    """The values that instructions and edges outside `blocks` read."""
+    return {v for block in fn.blocks if block not in blocks for inst in block.insts for v in inst.uses()}
+
+
+def used_from_outside(blocks: Iterable[Block], leaves: Callable[[Edge], bool] = lambda edge: False) -> list[Value]:
+    """The values that the instructions of `blocks` use and that are not defined there, in the order of their first
+    uses. leaves: a function that says of an edge whether the values that it passes are not counted as uses."""
+    blocks = list(blocks)
+    defined = {p for block in blocks for p in block.params}
+    defined.update([inst.result for block in blocks for inst in block.insts])
+    found: dict[Value, None] = {}
+    for block in blocks:
+        for inst in block.insts:
+            for values in (inst.args, *[edge.args for edge in inst.edges() if not leaves(edge)]):
+                found.update(dict.fromkeys([v for v in values if v not in defined]))
+    return list(found)
+
+
+def live_in(fn: Function, wanted: Callable[[Value], bool] | None = None) -> dict[Block, dict[Value, None]]:
+    """Block -> the values defined in other blocks that are live at its start; its own parameters are not among them.
+
+    The values are keys of a dict, in an order that depends only on the function. `wanted` restricts the values. It
+    walks back from each use to the definition: the cost is the size of the result.
+    A value read by a handler counts as live in all of the block that the exception leaves.
+    """
+    order = reverse_postorder(fn)
+    preds = predecessors(order)
+    live: dict[Block, dict[Value, None]] = {block: {} for block in order}
+    defined: dict[Value, Block] = {}
+    for block in order:
+        for value in block.params:
+            defined[value] = block
+        for inst in block.insts:
+            if inst.result is not None:
+                defined[inst.result] = block
+    for block in order:
+        for value in uses_of(block):
+            home = defined.get(value)
+            if home is block or home is None or value in live[block] or (wanted is not None and not wanted(value)):
+                continue
+            work = [block]
+            while work:
+                here = work.pop()
+                if value in live[here]:
+                    continue
+                live[here][value] = None
+                work += [pred for pred in preds[here] if pred is not home]
+    return live
