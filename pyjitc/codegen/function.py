@@ -307,7 +307,7 @@ class FunctionEmitter(Emitter):
             return label
         away = self._exit(inst.cleanup, inst.unwind)
         hidden = self.fn.library and "origin" not in inst.attrs
-        if hidden or inst.op is control.RERAISE or not self.traced or "chunks" in inst.attrs:
+        if hidden or inst.op is control.RERAISE or not self.traced or _is_part(inst):
             return away
         loc = inst.loc if inst.loc.line else ir.Loc(self.fn.firstlineno, 0, -1, -1)
         origin = inst.attrs.get("origin") or (self.fn.qualname, self.fn.filename)
@@ -413,6 +413,11 @@ class FunctionEmitter(Emitter):
         self.check_status(self.assign(f"call i32 {self.helper('pyj_stack')}(i64 {at})"), inst)
         self.jump(enough)
         self.start(enough)
+
+
+def _is_part(inst: ir.Inst) -> bool:
+    """Whether an instruction calls a part of the function, which has added an entry to the traceback if it failed."""
+    return "chunks" in inst.attrs or inst.op is control.INVOKE and inst.attrs["callee"].flags.part
 
 
 def _only_raises(blocks) -> bool:

@@ -19,7 +19,7 @@ APART = "\n; apart\n"  # in a text: iterations beyond a multiple of four of an u
 LIBRARY = "pyjitc_library_"  # the prefix of the names of library functions that are images of their own
 PACKS = "\n; packs\n"  # in a text: LLVM combines scalars to vectors
 FEW_PASSES = "\n; few passes\n"  # at the end of a text: a few passes are enough for the whole module
-_DEFINED = r"(?m)^define (internal )?(.*?@([\w.]+)\(.*\)) .*\{$"
+_DEFINED = r"(?m)^define (internal )?(.*?@([\w.]+)\(.*(?:\n {8,}.*)?\)) .*\{$"  # parameters may take two lines
 _DECLARED = r"(?m)^(?:declare .*?@|@)([\w.]+)\b.*$"
 _METADATA = r"(?m)^![0-9]+ = .*$"
 
@@ -39,7 +39,13 @@ def joined(text: str, bodies: list[str]) -> str:
         return found[0].replace("define internal ", "define hidden ", 1)
 
     text = re.sub(_DEFINED, shared, text)
-    needed = [found[0] for found in re.finditer(_DECLARED, text) if found[1] in used]
+    declared = {found[1]: found[0] for found in re.finditer(_DECLARED, text)}
+    work = [line for name, line in declared.items() if name in used]
+    for line in work:  # appended to: constants refer to others
+        more = set(re.findall(r"@([\w.]+)", line)) - used
+        used |= more
+        work += [declared[name] for name in more if name in declared]
+    needed = [line for name, line in declared.items() if name in used]
     return "\n".join([text, *own, LINE, *needed, *given, part.replace("define internal ", "define hidden "),
                       *re.findall(_METADATA, text)])
 

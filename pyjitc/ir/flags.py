@@ -35,6 +35,11 @@ class FunctionFlags(Named):
     """passes/inline.py inlines the function although it is not a library function. Set there for a leaf and for
     the function of a ufunc, and by passes/grid.py for the functions that a kernel calls."""
 
+    part: bool = False
+    """The function is a part of another one, in whose frame its failures are: codegen/function.py adds no entry to a
+    traceback for the call. Set by passes/checked_copies.py; passes/pipeline.py runs the passes behind that one over
+    the function."""
+
     frameless: bool = False
     """No traceback can show a frame of the function, since nothing in it fails: where it is inlined, its instructions
     take the position of the call. Set and read by passes/inline.py."""

@@ -25,16 +25,16 @@ batches, counted, device, nans, nests, restarts = (lazy(f"{__package__}.{name}")
 
 # Passes that are imported only where a function has loops, or one of the operations that they look for: importing a
 # module makes a first call slower.
-(accumulators, choices, columns, elementary, extremes, flags, frame, independent, inspector, jam, latches, localtables,
- natives, parallel, polling, ranges, reboxing, reload, remainders, retests, sharedtables, slots, speculate, texts,
- unroll, versioning) = (
+(accumulators, checked_copies, choices, columns, elementary, extremes, flags, frame, independent, inspector, jam,
+ latches, localtables, natives, parallel, polling, ranges, reboxing, reload, remainders, retests, sharedtables, slots,
+ speculate, texts, unroll, versioning) = (
     lazy(f"{__package__}.{name}")
-    for name in ("accumulators", "choices", "columns", "elementary", "extremes", "flags", "frame", "independent",
-                 "inspector", "jam", "latches", "localtables", "natives", "parallel", "polling", "ranges", "reboxing",
-                 "reload", "remainders", "retests", "sharedtables", "slots", "speculate", "texts", "unroll",
-                 "versioning"))
-_IN_LOOPS = {accumulators, choices, columns, extremes, inspector, flags, jam, latches, parallel, polling, reload,
-             remainders, retests, speculate, unroll, versioning}
+    for name in ("accumulators", "checked_copies", "choices", "columns", "elementary", "extremes", "flags", "frame",
+                 "independent", "inspector", "jam", "latches", "localtables", "natives", "parallel", "polling",
+                 "ranges", "reboxing", "reload", "remainders", "retests", "sharedtables", "slots", "speculate",
+                 "texts", "unroll", "versioning"))
+_IN_LOOPS = {accumulators, checked_copies, choices, columns, extremes, inspector, flags, jam, latches, parallel,
+             polling, reload, remainders, retests, speculate, unroll, versioning}
 _LOOK_FOR = {
     independent: {INDEPENDENT}.__contains__,
     inspector: arith.CONVERSIONS.__contains__,
@@ -57,10 +57,11 @@ _LOOK_FOR = {
 # Passes over one function. The docstring of each says why it runs at its place.
 PASSES: list[Any] = [
     messages, relax, simplify, latches, independent, localtables, gvn, retests, texts, ranges, gvn, slots, reload,
-    dce, parallel, remainders, elementary, versioning, choices, inspector, flags, speculate, accumulators, jam,
-    extremes, unroll, columns, polling, dce, frame, reboxing, refcount,
+    dce, parallel, remainders, elementary, versioning, checked_copies, choices, inspector, flags, speculate,
+    accumulators, jam, extremes, unroll, columns, polling, dce, frame, reboxing, refcount,
 ]
 _NATIVE = frozenset((DefaultDict, Deque, List, ObjectOf))  # the kinds of objects that `natives` may replace
+_AFTER = PASSES.index(checked_copies) + 1  # where the passes over a function that it makes begin
 _FIRST = PASSES[:3]  # after these, `natives` processes all functions of a module together
 
 
@@ -100,7 +101,7 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
     kept, own = module[:1], {fn: fn for fn in module}
     begun = _begun(kept, own, options, helpers, check) if _makes_lists(module) or _may_share_tables(module) else ()
     for fn in kept:  # appended to during the iteration; a call in dead code needs no callee
-        for one in _wanted(fn, len(_FIRST) if fn in begun else 0):
+        for one in _wanted(fn, _AFTER if fn.flags.part else len(_FIRST) if fn in begun else 0):
             if one is elementary:
                 one.run(fn, body, own)
             else:
@@ -218,6 +219,8 @@ def _wanted(fn: ir.Function, first: int = 0):
             wanted = any([_makes_table(inst) for block in fn.blocks for inst in block.insts])
         elif one is choices:  # versioning makes two loops of one
             wanted = _count_loops(fn) > 2
+        elif one is checked_copies:
+            wanted = _keeps_checks(fn)
         elif one is retests:
             wanted = _compares_again(fn)
         elif one is jam:
@@ -253,6 +256,12 @@ def _compares_again(fn: ir.Function) -> bool:
     return bool(found) and (any([len(blocks) > 2 for blocks in compared.values()]) or any(
         [count > 1 for count in Counter(
             [e.block for block in fn.blocks for e in block.edges() if e.block in found]).values()]))
+
+
+def _keeps_checks(fn: ir.Function) -> bool:
+    """Whether `versioning` has copied so much that the copies which keep their checks may be functions."""
+    return (any(["novectorize" in block.insts[-1].attrs for block in fn.blocks])
+            and sum([len(block.insts) for block in fn.blocks]) > 2 * versioning.LEAST)
 
 
 def _count_loops(fn: ir.Function) -> int:

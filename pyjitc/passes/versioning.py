@@ -32,11 +32,14 @@ from .counted import WIDE, Affine, Counted, Definitions, Products, affine, extre
 from .repair import repair
 from .rewrite import clone_blocks, drop_check, resolve, substitute
 
-__all__ = ["run", "no_overlap", "MAX_ARRAYS"]
+__all__ = ["run", "no_overlap", "LEAST", "MAX_ARRAYS"]
 
 invariant = lazy(f"{__package__}.invariant")  # for nests that load from memory
 
 MAX_INSTS = 500  # the most instructions of a nest that is copied
+# The fewest instructions of a copy with checks that becomes a function (checked_copies.py): the call of a smaller one
+# takes as much of LLVM's time as the short pipeline saves.
+LEAST = 100
 MAX_ARRAYS = 4  # the most arrays that are compared for shared memory
 MAX_WAYS = 8  # the most exits of a loop whose conditions the guard tests
 MAX_WORK = 1 << 28  # the most operations of an innermost loop that runs to its end without a poll: less than 100 ms

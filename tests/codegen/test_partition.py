@@ -37,6 +37,17 @@ def test_each_half_declares_what_it_uses_of_the_other():
     assert partition.parted(partition.with_forms(partition.joined(FIRST, [PLAIN]), "forms")) == (head, other, "forms")
 
 
+def test_a_half_has_what_its_constants_refer_to():
+    text = FIRST.replace("!0 =", "@place = internal global { ptr } { ptr @.s1 }\n"
+                         "@.s1 = private constant [1 x i8] c\"b\"\n"
+                         "define internal i64 @wide(i64 %x,\n        i64 %y) nounwind {\n  ret i64 %x\n}\n!0 =")
+    part = PLAIN.replace("  ret", "  %p = load ptr, ptr @place\n  %z = call i64 @wide(i64 %y, i64 %y)\n  ret")
+    head, other, _ = partition.parted(partition.joined(text, [part]))
+    assert "@place = internal" in other and "@.s1 = private" in other
+    assert "define hidden i64 @wide(i64 %x,\n        i64 %y) nounwind {" in head
+    assert "declare i64 @wide(i64 %x,\n        i64 %y) nounwind\n" in other
+
+
 def test_the_halves_become_one_object(monkeypatch):
     monkeypatch.setenv("PYJITC_VERIFY", "1")
     target = link.host_target()

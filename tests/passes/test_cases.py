@@ -27,8 +27,8 @@ from pyjitc.ops.derivative import Request
 from pyjitc.ops.elementary import provide
 from pyjitc.ops.table import OPS
 from pyjitc.passes import (
-    batches, device, elementary, flatten, grid, idle_threads, inline, nans, natives, nests, parallel, pipeline,
-    restarts, sharedtables, stride, thread, unswitch,
+    batches, checked_copies, device, elementary, flatten, grid, idle_threads, inline, nans, natives, nests, parallel,
+    pipeline, restarts, sharedtables, stride, thread, unswitch, versioning,
 )
 from pyjitc.passes.derivatives import make
 from pyjitc.passes.rules import Facts
@@ -127,6 +127,15 @@ def outlined(functions, options):
     return list(dict.fromkeys([*functions, *(callee for fn in functions for callee in inline.callees(fn))]))
 
 
+def apart(functions, options):
+    """`checked_copies` for loops of any size, with the functions that it makes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(versioning, "LEAST", 1)
+        for fn in functions:
+            checked_copies.run(fn, options)
+    return list(dict.fromkeys([*functions, *(callee for fn in functions for callee in inline.callees(fn))]))
+
+
 def with_native_lists(functions, options):
     """`natives`, with the functions that it inserts."""
     own = {fn: fn for fn in functions}
@@ -142,7 +151,7 @@ PASSES |= {"inline": inline.run, "nests": nests.run,
            "natives": with_native_lists, "cells": each(pipeline.independent.run),
            "flatten": step_of_simplify(flatten.flatten), "thread": step_of_simplify(thread.thread),
            "derivatives": derived, "batches": in_batches, "stride": each(strided), "parallel": outlined,
-           "device": lowered, "elementary": expanded}
+           "device": lowered, "elementary": expanded, "checked_copies": apart}
 
 
 class Case(NamedTuple):

@@ -1,5 +1,7 @@
 """Shape, joining, repeating and ranges against NumPy: values, dtypes, shapes, errors, and whether a result is a
 view."""
+import itertools
+
 import numpy as np
 import pytest
 from tests.oracle import agree, difference, outcome
@@ -118,6 +120,17 @@ def test_reshape_of_a_read_only_view_copies():
     a.flags.writeable = False
     f = njit(lambda a: a[:, :2].reshape(4, 2, 1))
     assert not np.shares_memory(f(a), a) and np.shares_memory(f.py_func(a), a)
+
+
+@pytest.mark.parametrize("axes", range(5))
+def test_messages_of_shapes_that_do_not_fit(axes):
+    f = njit([lambda a: a.reshape(()), lambda a, *n: a.reshape((n[0],)), lambda a, *n: a.reshape((n[0], n[1])),
+              lambda a, *n: a.reshape((n[0], n[1], n[2])),
+              lambda a, *n: a.reshape((n[0], n[1], n[2], n[3]))][axes])
+    for size in 0, 7, 12:
+        for lengths in itertools.product((-1, -3, 0, 1, 5, 12) if axes < 4 else (-1, 0, 5), repeat=axes):
+            expected, actual = (outcome(g, (np.arange(size), *lengths)) for g in (f.py_func, f))
+            assert not difference(expected, actual), (size, lengths)
 
 
 def test_reshape_of_all_layouts():

@@ -159,7 +159,15 @@ def resolved(shape, size, known, missing):
 
 @outlined
 def cannot_reshape(size, shape):
-    raise ValueError(f"cannot reshape array of size {size} into shape {reshape_text(shape, 0)}")
+    raise_cannot_reshape(size, shape, 0)
+
+
+def raise_cannot_reshape(size, shape, j):
+    """Raise the error of a shape of which at most one length is not known, and none before axis j. Each raise is one
+    call that formats all lengths."""
+    if j < len(shape) and shape[j] >= 0:
+        raise_cannot_reshape(size, shape, j + 1)
+    raise ValueError(f"cannot reshape array of size {size} into shape {reshape_text(shape, j, 0)}")
 
 
 def filled_in(shape, n, k):
@@ -168,21 +176,17 @@ def filled_in(shape, n, k):
     return (n if shape[k] < 0 else shape[k],) + filled_in(shape, n, k + 1)
 
 
-def some_known(shape, k):
-    return k < len(shape) and (shape[k] >= 0 or some_known(shape, k + 1))
-
-
-def reshape_text(shape, k):
+def reshape_text(shape, j, k):
+    """NumPy's text of a shape from axis k on. The length j is not known: it is left out if it is the first."""
     if len(shape) == 0:
         return "()"
     if k == len(shape):
-        return ",)" if k == 1 else ")" if shape[k - 1] >= 0 or some_known(shape, 0) else "()"
-    start = "," if some_known(shape[:k], 0) else "("
-    if shape[k] < 0 and start == "(":  # NumPy's message leaves out unknown lengths before the first known one
-        return reshape_text(shape, k + 1)
-    if shape[k] < 0:
-        return f"{start}newaxis{reshape_text(shape, k + 1)}"
-    return f"{start}{shape[k]}{reshape_text(shape, k + 1)}"
+        return ",)" if k == 1 else ")"
+    if k == j:
+        return reshape_text(shape, j, k + 1) if k == 0 else f",newaxis{reshape_text(shape, j, k + 1)}"
+    if k == 0 or k == 1 and j == 0:
+        return f"({shape[k]}{reshape_text(shape, j, k + 1)}"
+    return f",{shape[k]}{reshape_text(shape, j, k + 1)}"
 
 
 @intrinsic
