@@ -1,8 +1,10 @@
-"""Hoist a branch that chooses between inner loops out of the loop around them, if its condition is invariant.
+"""Hoist a branch that chooses between inner loops, or between a call and other code, out of the loop around them, if
+its condition is invariant.
 
 Runs after versioning, whose copies without checks it copies again, and before polling: a loop that is left with short
-loops alone needs no poll of its own on every trip. Library functions choose by the length of a row between a loop for
-short rows and one for long rows; the loop over the rows would test the length again for each row.
+loops alone needs no poll of its own on every trip. Library functions choose by the length of a row between a loop, or
+straight code, for short rows and a loop or a call for long rows; the loop over the rows would test the length again for
+each row. A loop without a call keeps its values in registers, and may be vectorised.
 Before:  loop i: ... branch short -> one, other           After:  branch short -> (loop i: ... one), (loop i: ... other)
 The instructions that compute a condition are hoisted with it.
 Needs: SSA.  Keeps: SSA, effects and their order; grows the code, up to a limit.
@@ -28,7 +30,8 @@ def run(fn: ir.Function, options=None) -> None:
         return
     for n in range(_TIMES):
         nest = LoopNest(fn)
-        around = [loop for loop in nest.loops if loop.inner and not _keeps_checks(loop)
+        around = [loop for loop in nest.loops
+                  if (loop.inner or any(map(_calls, loop.blocks))) and not _keeps_checks(loop)
                   and sum(len(block.insts) for block in loop.blocks) <= MAX_INSTS]
         if not around:
             return
@@ -44,20 +47,25 @@ def _keeps_checks(loop) -> bool:
     return any(block.insts[-1].attrs.get("novectorize") for block in loop.latches)
 
 
+def _calls(block) -> bool:
+    """Whether a block calls a function that is worth optimising, not one for a rare case."""
+    return any([inst.op is control.INVOKE and not inst.attrs["callee"].flags.optnone for inst in block.insts])
+
+
 def _choose(fn, loop, nest, defs, edges) -> bool:
-    """Hoist a branch between inner loops out of `loop`; return whether there was one."""
+    """Hoist a branch between inner loops, or to a call, out of `loop`; return whether there was one."""
     entries = loop.entries(edges)
     if len(entries) != 1:
         return False
     _, inst, entry = entries[0]
     if entry is inst.unwind:
         return False
+    costly = [inner.header for inner in loop.inner] + list(filter(_calls, loop.blocks))
     for block in nest.dom.order:
         branch = block.insts[-1]
         if (nest.of.get(block) is not loop or branch.op is not control.BRANCH or "likely" in branch.attrs
             or any(edge.block not in loop.blocks for edge in branch.targets)
-            or not any(nest.dom.dominates(edge.block, inner.header) for edge in branch.targets
-                       for inner in loop.inner)):
+            or not any(nest.dom.dominates(edge.block, one) for edge in branch.targets for one in costly)):
             continue
         moved: dict[ir.Inst, None] = {}
         if is_fixed(branch.args[0], loop, defs, moved):

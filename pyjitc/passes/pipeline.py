@@ -8,7 +8,7 @@ from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ir.cfg import is_straight
 from ..ops import arith, memory
-from ..ops.control import BRANCH, CONST
+from ..ops.control import BRANCH, CONST, INVOKE
 from ..ops.derivative import request_of
 from ..ops.elementary import is_ours
 from ..ops.nest import NESTS
@@ -218,7 +218,7 @@ def _wanted(fn: ir.Function, first: int = 0):
         elif one is localtables:
             wanted = any([_makes_table(inst) for block in fn.blocks for inst in block.insts])
         elif one is choices:  # versioning makes two loops of one
-            wanted = _count_loops(fn) > 2
+            wanted = _count_loops(fn) > 2 or _chooses_calls(fn)
         elif one is checked_copies:
             wanted = _keeps_checks(fn)
         elif one is retests:
@@ -262,6 +262,16 @@ def _keeps_checks(fn: ir.Function) -> bool:
     """Whether `versioning` has copied so much that the copies which keep their checks may be functions."""
     return (any(["novectorize" in block.insts[-1].attrs for block in fn.blocks])
             and sum([len(block.insts) for block in fn.blocks]) > 2 * versioning.LEAST)
+
+
+def _chooses_calls(fn: ir.Function) -> bool:
+    """Whether a function has calls, and branches on a condition of what its entry has computed."""
+    if not any([inst.op is INVOKE for block in fn.blocks for inst in block.insts]):
+        return False
+    first = fn.blocks[0]
+    known = {*first.params, *[inst.result for inst in first.insts]}
+    conditions = [block.insts[-1].args[0] for block in fn.blocks[1:] if block.insts[-1].op is BRANCH]
+    return any([v in known or v.inst is not None and known.issuperset(v.inst.args) for v in conditions])
 
 
 def _count_loops(fn: ir.Function) -> int:

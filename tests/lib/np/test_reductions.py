@@ -223,6 +223,18 @@ def test_short_and_long_rows(n):
         agree(truths, p, compiled=_ROWS.get((dtype, 1)) or _ROWS.setdefault((dtype, 1), njit(truths)))
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.complex128])
+def test_rows_without_elements(dtype):
+    def folded(p):
+        total = p.sum() * 2
+        for i in range(len(p)):
+            total += p[i].sum() + p[i].prod() + np.mean(p[i, :1])
+        return total, np.sum(p[:, :0]), p[0].sum()
+
+    agree(lambda p: (p[0].sum(), p[0].prod(), p.sum(), p.prod()), np.zeros((3, 0), dtype))
+    agree(folded, np.full((3, 1), -0.0, dtype))
+
+
 _ROWS: dict = {}
 
 

@@ -103,12 +103,9 @@ def fours(a, n, how):
 
 
 def few(index, n, how, t):
-    """Fold up to seven elements of a row without a loop, whose overhead would exceed the work. It is no recursion
+    """Fold one to seven elements of a row without a loop, whose overhead would exceed the work. It is no recursion
     either, since inference would type each step."""
-    total = identity(how, t)
-    if n <= 0:
-        return total
-    total = combine(how, total, ELEMENT_UNIT(*index, 0, type=t))
+    total = combine(how, identity(how, t), ELEMENT_UNIT(*index, 0, type=t))
     if n == 1:
         return total
     total = combine(how, total, ELEMENT_UNIT(*index, 1, type=t))
@@ -296,7 +293,7 @@ def row(total, index, n, how, unit, t, room):
         return combine(how, total, number_row(index, n, how, unit, t))
     if how in ("min", "max") and t.kind == "f":
         return combine(how, total, extreme_row(index, n, how, unit, t))
-    if t.kind == "f" and how == "prod" and unit and REPEATED(most=0) and n < 8:
+    if t.kind == "f" and how == "prod" and unit and REPEATED(most=0) and (n > 0) & (n < 8):
         return combine(how, total, few(index, n, how, t))
     if t.kind in "biu" and unit and REPEATED(most=0):
         if n <= BRIEF:
@@ -324,7 +321,7 @@ def pairwise(shape, how, t):
     """Template: the sum of one row."""
     n = shape[0]
     if UNIT(n) and IS_ARRAY(0, type=t):
-        if n < running(t):
+        if (n > 0) & (n < running(t)):
             return few((), n, how, t)
         return combine(how, identity(how, t), long_row(ROW(0, type=t), n))
     if REPEATED(most=CHEAP) and n < running(t):
