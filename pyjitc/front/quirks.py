@@ -22,7 +22,6 @@ CONSTRUCTS = {
     **dict.fromkeys(("SETUP_ASYNC_WITH", "BEFORE_ASYNC_WITH", "GET_AWAITABLE", "GET_AITER", "GET_ANEXT",
                      "END_ASYNC_FOR"), "async code"),
     "IMPORT_STAR": "`import *`",
-    "CHECK_EG_MATCH": "`except*`",
     "LOAD_CLASSDEREF": "a class body", "LOAD_NAME": "a class body", "STORE_NAME": "a class body",
     "DICT_UPDATE": "a dict", "SETUP_ANNOTATIONS": "annotations",
     "LOAD_LOCALS": "locals()",
@@ -30,7 +29,6 @@ CONSTRUCTS = {
 HINTS = {
     "a `with` statement": "open and close it outside the compiled function",
     "`import *`": "import the names that you need",
-    "`except*`": "use `except`",
 }
 POP_JUMPS = [name for name in dis.opmap if name.startswith("POP_JUMP_")]
 NOT_JUMPS = frozenset({"SETUP_FINALLY", "SETUP_WITH", "SETUP_ASYNC_WITH"})  # in 3.10 their targets are handlers
