@@ -149,7 +149,7 @@ class Module:
 
     def object(self, value) -> str:
         """The symbol of a Python object that the code needs; the loader sets it to the object's address."""
-        key = (type(value), value) if type(value) in (str, bytes, int, bool) else id(value)
+        key = (type(value), value) if type(value) in (bytes, int, bool) else id(value)
         found = self._object_index.get(key)
         if found is None:
             name = f"pyjitc_object_{len(self.objects)}"

@@ -627,6 +627,26 @@ def jump_if_not_exc_match(frame, x):
     frame.branch(frame.truth_of(generic.EXC_MATCH, (exc, cls)), following, target)
 
 
+def check_group_match(frame, x):
+    """`except* classes`: the part of the exception that it catches becomes the handled one."""
+    found = frame.emit(generic.GROUP_MATCH, frame.pops(2))
+    rest, caught, handled = (frame.emit(generic.ELEMENT, (found,), index=k) for k in range(3))
+    frame.emit(generic.EXC_ENTER, (handled,))
+    frame.stack += [rest, caught]
+
+
+def prepare_reraise(frame, x):
+    """After the last `except*`: the exception that leaves the statement, or None."""
+    frame.push(frame.emit(generic.GROUP_LEFT, frame.pops(2)))
+
+
+def intrinsic_2(frame, x):
+    if x.arg == 1:
+        prepare_reraise(frame, x)
+    else:
+        frame.unsupported("this construct")
+
+
 def load_assertion_error(frame, x):
     frame.push(frame.emit(generic.BUILTIN, (), name="AssertionError"))
 
@@ -712,6 +732,7 @@ HANDLERS = {
     "YIELD_VALUE": yield_value, "RETURN_GENERATOR": return_generator, "RAISE_VARARGS": raise_varargs,
     "RERAISE": reraise, "PUSH_EXC_INFO": push_exc_info, "POP_EXCEPT": pop_except, "BEFORE_WITH": before_with,
     "SETUP_WITH": before_with, "WITH_EXCEPT_START": with_except_start, "CHECK_EXC_MATCH": check_exc_match,
+    "CHECK_EG_MATCH": check_group_match, "PREP_RERAISE_STAR": prepare_reraise, "CALL_INTRINSIC_2": intrinsic_2,
     "JUMP_IF_NOT_EXC_MATCH": jump_if_not_exc_match, "LOAD_ASSERTION_ERROR": load_assertion_error,
     "LOAD_BUILD_CLASS": load_build_class,
     "IMPORT_NAME": import_name, "IMPORT_FROM": import_from, "GET_LEN": get_len, "MATCH_SEQUENCE": match_sequence,

@@ -22,7 +22,6 @@ CONSTRUCTS = {
     **dict.fromkeys(("SETUP_ASYNC_WITH", "BEFORE_ASYNC_WITH", "GET_AWAITABLE", "GET_AITER", "GET_ANEXT",
                      "END_ASYNC_FOR"), "async code"),
     "IMPORT_STAR": "`import *`",
-    "CHECK_EG_MATCH": "`except*`",
     "LOAD_CLASSDEREF": "a class body", "LOAD_NAME": "a class body", "STORE_NAME": "a class body",
     "DICT_UPDATE": "a dict", "SETUP_ANNOTATIONS": "annotations",
     "LOAD_LOCALS": "locals()",
@@ -30,7 +29,6 @@ CONSTRUCTS = {
 HINTS = {
     "a `with` statement": "open and close it outside the compiled function",
     "`import *`": "import the names that you need",
-    "`except*`": "use `except`",
 }
 POP_JUMPS = [name for name in dis.opmap if name.startswith("POP_JUMP_")]
 NOT_JUMPS = frozenset({"SETUP_FINALLY", "SETUP_WITH", "SETUP_ASYNC_WITH"})  # in 3.10 their targets are handlers
@@ -180,10 +178,10 @@ def rebound_names(code) -> set[str]:
     return rebound
 
 
-def plain_cells(code, instrs, moved) -> tuple[frozenset[str], dict]:
+def plain_cells(code, instrs, moved, apart) -> tuple[frozenset[str], dict]:
     """Cell variables whose changes no closure can observe: they are assigned once, before any closure captures them,
     outside loops, and never by an inner function. They become ordinary values. So do the variables of local functions
-    that refer to themselves: see recursion.py."""
+    that refer to themselves: see recursion.py. apart: code of functions whose variables are cells."""
     if not code.co_cellvars:
         return frozenset(), {}
     rebound = set(moved)
@@ -216,7 +214,7 @@ def plain_cells(code, instrs, moved) -> tuple[frozenset[str], dict]:
                 single.add(name)
     layouts = {}
     if single:
-        names, layouts = recursion.find(code, instrs, stores, takes, single | plain, cell_name)
+        names, layouts = recursion.find(code, instrs, stores, takes, single | plain, cell_name, apart)
         plain |= names
     return frozenset(plain), layouts
 

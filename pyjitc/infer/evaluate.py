@@ -15,6 +15,7 @@ from ..base.errors import with_article
 from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import exceptions, generic, memory, pyobject, structure
+from ..types.classes import is_fixed
 from ..types.kinds import (
     Array, Bool, Bytes, Content, Dict, DType, Dual, Ended, Exception_, Function, FunctionObject, Generator, Int,
     Iterator, ListDisplay, Method, NoneType, Object, ObjectOf, RangeType, Singleton, Str, Struct, Super, Tuple,
@@ -565,7 +566,7 @@ class Evaluator(Operations):
                     return self.generator(proto, Const(Singleton(function), function), operands)
                 return self.user_call(proto, operands, None, function)
             if isinstance(target, type) and issubclass(target, BaseException):
-                if kwargs and target.__module__ == "builtins" and not issubclass(target, _WITH_KEYWORDS):
+                if kwargs and target.__module__ == "builtins" and is_fixed(target) and not issubclass(target, _WITH_KEYWORDS):
                     raise Mismatch(f"{target.__name__}() takes no keyword arguments")
                 named = {"names": tuple(kwargs)} if kwargs else {}
                 return Apply(exceptions.EXC_NEW, *args, *kwargs.values(), cls=target, **named)

@@ -2,10 +2,9 @@
 from __future__ import annotations
 
 from ..base.errors import with_article
-from ..front.recursion import is_marker
 from ..types.classes import FIXED_MODULES
 from ..types.kinds import Cell, Function, Generator, Iterator, Type, Unbound, any_part, all_parts
-from .meaning import Expr, Mismatch, NotNative, NeedsObjects
+from .meaning import Expr, NotNative, NeedsObjects
 
 __all__ = ["describe", "has_generator", "is_of_python", "needs_objects", "storable", "with_object"]
 
@@ -26,13 +25,7 @@ def with_object(x: Expr) -> Expr:
 
 def needs_objects(t: Type) -> None:
     """Raise NeedsObjects if a value of type t, which is to be a Python object, contains functions."""
-    found = [part for part in all_parts(t) if isinstance(part, Function) and not part.proto.library]
-    for part in found:
-        if any(map(is_marker, all_parts(part))):
-            raise Mismatch(f"the functions that {part.proto.qualname} and others define together, and that call each "
-                           f"other, cannot be kept in a container or handed to the interpreter",
-                           "call them by their names, or define them outside of the compiled function")
-    if found or any_part(t, lambda part: isinstance(part, Cell)):
+    if any_part(t, lambda part: isinstance(part, Cell) or isinstance(part, Function) and not part.proto.library):
         raise NeedsObjects(t)
 
 

@@ -20,7 +20,7 @@ from ..types.kinds import (
     Unbound, Undefined, Union, any_part, closed, is_display, is_plain_tuple, is_scalar, members_of as types_of,
 )
 from ..types.typeof import variable_type
-from .boxed import by_python, get_attribute, test
+from .boxed import by_python, exception, get_attribute, parts_of, test
 from .constants import constant, is_wide, plain_int, plain_ints, too_wide, unsigned
 from .join import join
 from .expressions import (
@@ -817,6 +817,12 @@ class Operations:
             return Const(Bool, True)
         return Apply(exceptions.EXC_MATCH, exc, classes=tuple(wanted))
 
+    def group_match(self, inst, operands):
+        return parts_of(by_python(interpreted.group_match, *operands), 3)
+
+    def group_left(self, inst, operands):
+        return by_python(interpreted.group_left, *operands)
+
     def exc_enter(self, inst, operands):
         return Apply(exceptions.EXC_PUSH, operands[0])
 
@@ -844,7 +850,7 @@ class Operations:
         raise Mismatch(message)
 
     def reraise(self, inst, operands):
-        return Raise(operands, again=True)
+        return Raise([exception(x) if x.type is Object else x for x in operands], again=True)
 
     def match_sequence(self, inst, operands):
         if operands[0].type is Object:
@@ -975,6 +981,7 @@ HANDLERS = {
     generic.MAKE_FUNCTION: E.make_function, generic.MAKE_CELL: E.make_cell, generic.CELL_GET: E.cell_get,
     generic.CELL_SET: E.cell_set, generic.CHECK_BOUND: E.check_bound, generic.IMPORT: E.import_,
     generic.IMPORT_FROM: E.import_from, generic.CATCH: E.catch, generic.EXC_MATCH: E.exc_match,
+    generic.GROUP_MATCH: E.group_match, generic.GROUP_LEFT: E.group_left,
     generic.EXC_ENTER: E.exc_enter, generic.EXC_LEAVE: E.exc_leave, generic.MATCH_SEQUENCE: E.match_sequence,
     generic.MATCH_MAPPING: E.match_mapping, generic.MATCH_KEYS: E.match_keys,
     generic.MATCH_REST: E.match_rest, generic.WITH_LEAVE: E.with_leave,

@@ -9,6 +9,7 @@ import sys
 import types as pytypes
 from typing import Any, Callable
 
+from ..front.recursion import Recursive
 from ..ir import core as ir
 from ..ops.control import UNBOUND
 from ..runtime.dispatcher import Callable_
@@ -50,8 +51,8 @@ class Findings:
     """Results of inference that it needs from its start: where it finds a new one, it restarts with a new Session and
     these findings."""
 
-    __slots__ = ("asks", "captured", "cells", "changed", "classes", "constant", "decorated", "every", "functions",
-                 "generators", "left", "lists", "returned", "sums")
+    __slots__ = ("apart", "asks", "captured", "cells", "changed", "classes", "constant", "decorated", "every",
+                 "functions", "generators", "left", "lists", "returned", "sums")
 
     def __init__(self, asks=False):
         # whether the interpreter runs functions of Python's library without native form (interpreted_library.py)
@@ -61,6 +62,8 @@ class Findings:
         self.every = False  # whether all list displays must be lists
         self.cells: set[ir.Inst] = set()  # instructions that make Python cells
         self.functions: set[pytypes.CodeType] = set()  # code of functions that must be Python function objects
+        # code of such functions whose variables are cells, since they and others call each other
+        self.apart: frozenset[pytypes.CodeType] = frozenset()
         self.sums: set[ir.Inst] = set()  # sums of two tuples that are tuples of any length
         self.left: dict[pytypes.CodeType, Mismatch] = {}  # code of functions that `jit` leaves to the interpreter
         self.returned = False  # whether dict displays that are returned are no dicts (NeedsDisplays)
@@ -119,7 +122,7 @@ class Spec:
 
 class Session:
     """State of one compilation. library: rules (lib.table.Library); program_library: those of the program's own
-    operations; build: Prototype -> generic ir.Function;
+    operations; build: (Prototype, Findings.apart) -> generic ir.Function;
     prototype: Python function -> Prototype; nested: (Prototype, inner code, qualname) -> Prototype; analysis: the
     Analysis class (handed down, to break the cycle)."""
 
@@ -127,7 +130,7 @@ class Session:
                  analysis: Callable, options, findings=None):
         self.library = library
         self.program_library = program_library
-        self.build = build
+        self.build_form = build
         self.prototype = prototype
         self.nested = nested
         self.analysis_class = analysis
@@ -201,13 +204,19 @@ class Session:
         functions = {part.proto.code for part in found if isinstance(part, Function)}
         sites = [part.site.root for part in found if isinstance(part, Cell)]
         cells = {inst for (_, inst, kind), site in self.sites.items() if kind is Cell and site.root in sites}
-        if functions <= findings.functions and cells <= findings.cells:
+        apart = {part.value.code for part in found if isinstance(part, Singleton) and type(part.value) is Recursive}
+        if functions <= findings.functions and cells <= findings.cells and apart <= findings.apart:
             names = ", ".join(sorted({part.proto.qualname for part in found if isinstance(part, Function)}))
             raise NotNative(f"{names or 'a variable that functions share'} cannot be handed to the interpreter here",
                             "write the loop out, in place of the generator or the function")
         findings.functions |= functions
         findings.cells |= cells
+        findings.apart |= apart
         raise Restart
+
+    def build(self, proto) -> ir.Function:
+        """Generic IR of a Prototype, which must not be changed."""
+        return self.build_form(proto, self.findings.apart)
 
     @staticmethod
     def callers(caller):

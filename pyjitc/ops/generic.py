@@ -65,6 +65,10 @@ CHECK_BOUND = _op("check_bound", "check_bound {name} (value) -> the value; Unbou
 IMPORT = _op("import", "import {name, level, fromlist} -> module (a constant when it is importable)")
 IMPORT_FROM = _op("import_from", "import_from {name} (module)")
 EXC_MATCH = _op("exc_match", "exc_match (exception, class or tuple of classes) -> bool: `except C`", RAISES)
+GROUP_MATCH = _op("group_match", "group_match (exception or None, class or tuple of classes) -> (rest, what `except*` "
+                                 "catches or None, the exception that is handled then)")
+GROUP_LEFT = _op("group_left", "group_left (exception, list of what the clauses of `except*` leave) -> the exception "
+                               "that leaves the statement, or None")
 CATCH = _op("catch", "catch -> the exception that arrived: first instruction of a handler block", writes(ERRORS))
 EXC_ENTER = _op("exc_enter", "exc_enter (exception) -> previous: it becomes the handled one (sys.exc_info)",
                 writes(ERRORS))

@@ -253,8 +253,9 @@ def _changed(load, state, then, aliases) -> bool:
 
 
 def _attributes(attrs):
+    """The attributes as a part of a key. Equal texts are two constants: `is` compares them."""
     if "flags" in attrs:
         return ()
     return tuple((k, v if isinstance(v, (int, str, tuple)) and not isinstance(v, bool) else (type(v), id(v)))
-                 if k != "value" else (type(v), repr(v) if isinstance(v, (int, float, complex, str)) else id(v))
+                 if k != "value" else (type(v), repr(v) if isinstance(v, (int, float, complex)) else id(v))
                  for k, v in attrs.items() if k not in ir.NOTES)

@@ -25,6 +25,7 @@ from ..ir.cfg import reverse_postorder
 from ..ops import containers as c
 from ..ops import control, natives, structure, tables
 from ..ops.objects import FIELD_GET, FIELD_SET
+from ..ops.pyobject import PY_IS
 from ..ops.sorting import SORT_BY, SORT_KEYS
 from ..types import kinds as k
 from ..types.kinds import Bool, Deque, Int, List, NativeList, Type
@@ -146,10 +147,14 @@ class _Lists(Aliases):
         self.repeated = independent.repeated(functions) if any([fn.flags.parallel for fn in functions]) else ()
         self.changed: list[_Class] = []  # lists that an iteration may change
         self.tables: dict[ir.Value, dict[tuple, _Class]] = {}  # a dict that does not leave -> path in a value -> class
+        self.split: list[_Class] = []  # lists of the parts of a text
+        self.identity = False  # whether the program asks whether two references are to one object
         for fn in functions:
             self.fn = fn
             self.find_tables(fn)
             self.look(fn)
+        for one in self.split if self.identity else ():
+            self.keep(one)  # a part has an object for each time that it is read
 
     # -- alias classes
 
@@ -283,6 +288,7 @@ class _Lists(Aliases):
                 if inst in self.repeated and inst not in self.around and (
                         inst in self.calls or inst.op not in _UNCHANGING):
                     self.change(inst)
+                self.identity |= inst.op is PY_IS and inst not in self.calls
                 if inst in self.calls:
                     self.called(self.calls[inst])
                 elif inst not in self.around and (
@@ -327,6 +333,7 @@ class _Lists(Aliases):
         elif splits(inst):
             one = self.at(result)
             one.made = one.parts = True
+            self.split.append(one)
         elif op in _READS and type(args[0].type) in _LISTS:
             one = self.at(args[0])
             one.used = True

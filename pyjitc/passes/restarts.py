@@ -18,6 +18,7 @@ from ..ir import core as ir
 from ..ir.cfg import reverse_postorder
 from ..ops import containers, control, exceptions, memory, pyobject, structure
 from ..ops.structure import RETYPE
+from ..types.classes import is_fixed
 from ..types.kinds import Object, ObjectOf, Type, any_part
 from .alias import Aliases, is_fresh, root_of
 
@@ -161,7 +162,7 @@ def _seen(inst: ir.Inst, aliases: Aliases, quiet: set[ir.Function], own: set[ir.
         return False
     if not ir.regions_written(aliases.effects(inst)) & ~_UNSEEN:
         return False
-    if inst.op is exceptions.EXC_NEW and inst.attrs["cls"].__module__ == "builtins":
+    if inst.op is exceptions.EXC_NEW and inst.attrs["cls"].__module__ == "builtins" and is_fixed(inst.attrs["cls"]):
         return False
     if inst.op is containers.HEAP_PUSH:  # comparisons may run methods of the program's classes
         return True

@@ -342,6 +342,8 @@ class Paths:
                     step = ("contents" if cls is CellType
                             else ("attribute" if cls is FunctionType else "value", guard.key))
                     self.add(guard.value, (*path, step))
+                    if type(guard.value) is str:  # an operand of `is`: not any other text with the same value
+                        self.known.setdefault(id(guard.value), (*path, step))
             if len(rest) == len(waiting):
                 break
             waiting = rest
@@ -445,11 +447,11 @@ def restore(kept: tuple, roots) -> tuple[Guard, ...] | None:
 
 def recipe(value, paths: Paths) -> tuple:
     """How to find `value` for another function object or in another process."""
-    if _is_constant(value):
-        return "constant", value
     path = paths.known.get(id(value))
     if path is not None:
         return "path", path
+    if _is_constant(value):
+        return "constant", value
     if isinstance(value, np.dtype) and value.names is None and value.subdtype is None and (
             np.dtype(value.str) is value or value.kind in "mM" and value.metadata is None):
         return "dtype", value.str

@@ -88,9 +88,10 @@ class Compiled(Named, fields="object runtime entry next objects result guards"):
 # ---------------------------------------------------------------- stages
 
 
-def build(proto):
-    """Generic IR of a Prototype; it must not be changed."""
-    return build_function(proto) if type(proto) is functions.Prototype else generators.build_step(proto, build_function)
+def build(proto, apart=frozenset()):
+    """Generic IR of a Prototype; it must not be changed. apart: see `build_function`."""
+    return (build_function(proto, apart) if type(proto) is functions.Prototype
+            else generators.build_step(proto, build_function))
 
 
 def generic(function):

@@ -2,12 +2,13 @@
 function."""
 from __future__ import annotations
 
+import sys
 from types import FunctionType
 
 from . import hooks
 
-__all__ = ["as_exception", "binder", "bound_with", "call_star", "compiled", "dict_of", "extended",
-           "is_mapping", "is_sequence", "keys_of", "leave", "list_of", "matches", "merged", "others",
+__all__ = ["as_exception", "binder", "bound_with", "call_star", "compiled", "dict_of", "extended", "group_left",
+           "group_match", "is_mapping", "is_sequence", "keys_of", "leave", "list_of", "matches", "merged", "others",
            "pattern_of_class", "set_of", "to_unpack", "unpack_star", "without_keys"]
 
 
@@ -88,6 +89,50 @@ def matches(error, classes):
         if not (isinstance(cls, type) and issubclass(cls, BaseException)):
             raise TypeError("catching classes that do not inherit from BaseException is not allowed")
     return any(cls in type(error).__mro__ for cls in wanted)
+
+
+def group_match(error, classes):
+    """What `except* classes` makes of an exception: (the rest, what it catches, the exception that is handled then)."""
+    wanted = classes if isinstance(classes, tuple) else (classes,)
+    for cls in wanted:
+        if not (isinstance(cls, type) and issubclass(cls, BaseException)):
+            raise TypeError("catching classes that do not inherit from BaseException is not allowed")
+        if issubclass(cls, BaseExceptionGroup):
+            raise TypeError("catching ExceptionGroup with except* is not allowed. Use except instead.")
+    caught, rest = None, error
+    if error is not None and matches(error, classes):
+        caught, rest = error, None
+        if not isinstance(error, BaseExceptionGroup):
+            caught = BaseExceptionGroup("", (error,))
+    elif isinstance(error, BaseExceptionGroup):
+        caught, rest = error.split(classes)
+    return rest, caught, sys.exc_info()[1] if caught is None else caught
+
+
+def group_left(error, left):
+    """The exception that leaves a statement with `except*`, or None. left: for each clause what its block raised, and
+    the rest that no clause has caught; what is raised again becomes one group with that."""
+    if not isinstance(error, BaseExceptionGroup):
+        return left[0]
+    raised, again = [], set()
+    for one in left:
+        if one is None:
+            continue
+        if all(getattr(one, name) is getattr(error, name) for name in ("__traceback__", "__cause__", "__context__")):
+            again.update(map(id, _single(one)))
+        else:
+            raised.append(one)
+    kept = BaseExceptionGroup.subgroup(error, lambda x: id(x) in again)
+    if kept is not None:
+        raised.append(kept)
+    return None if not raised else raised[0] if len(raised) == 1 else BaseExceptionGroup("", raised)
+
+
+def _single(error):
+    """The exceptions in a group, and those in its groups, that are no groups."""
+    if not isinstance(error, BaseExceptionGroup):
+        return [error]
+    return [x for one in error.exceptions for x in _single(one)]
 
 
 def is_sequence(x):

@@ -5,6 +5,7 @@ behaviour by a method, the method is called, or instances of the class are refus
 """
 from __future__ import annotations
 
+import builtins
 import enum
 import gc
 import sys
@@ -38,6 +39,8 @@ DECLARED_FIELDS, DECLARED_TYPES = "__pyjitc_fields__", "__pyjitc_types__"
 # or None. (The class attribute with the attribute's own name is for the interpreter.)
 HIDDEN_FIELDS = "__pyjitc_hidden__"
 
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE: made by a class statement, or while the interpreter runs
+
 UNWRITTEN = object()  # the result of `own` where none of the program's classes defines the attribute
 
 # Operators for which compiled code calls methods of the class of a named tuple.
@@ -57,6 +60,9 @@ _COMPARED = ("lt", "le", "eq", "ne", "gt", "ge", "bool", "neg", "pos", "abs", "i
 
 
 def is_fixed(cls: type) -> bool:
+    """Whether a class is of Python's library or a package whose attributes do not change."""
+    if cls.__module__ == "builtins":  # also the name of the module of code that runs in a namespace without a name
+        return not cls.__flags__ & _HEAP_TYPE or getattr(builtins, cls.__name__, None) is cls
     return str(cls.__module__).partition(".")[0] in FIXED_MODULES
 
 

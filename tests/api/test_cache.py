@@ -48,6 +48,15 @@ def test_second_process_finds_it(store, fake):
     assert fresh("\ndef f(x): return x + K")(1.0) == 3.0 and len(files(store)) >= 2  # another line: other tracebacks
 
 
+def test_a_text_that_is_compared_by_identity_is_the_one_of_the_program(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYJITC_CACHE_DIR", str(tmp_path))
+    source = "def f(x):\n    print('<k>')\n    return x is K, x == K"
+    for k in ("".join(["<", "k>"]), "".join(["<", "k>"])):  # what another process has is another object
+        compiled = fresh(source, k)
+        assert compiled(k) == (True, True) and compiled("".join(["<k", ">"])) == (False, True)
+    assert compiled.stats["disk"] == 1
+
+
 @pytest.mark.parametrize("room", ["runtime", "ops"])
 def test_functions_of_the_package_are_found_where_their_module_is_not_loaded(room, monkeypatch):
     module = importlib.import_module(f"pyjitc.{room}.sorting")

@@ -328,15 +328,6 @@ def test_type_grows():
     assert "one type" in caught.value.diagnostic.hint
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="except* is of Python 3.11")
-def test_exception_groups():
-    space = {}
-    exec("def groups(n):\n    try:\n        n = 1 // n\n    except* ValueError:\n        n = 5\n    return n\n", space)
-    with pytest.raises(CompileError) as caught:
-        njit(space["groups"])(0)
-    assert "except*" in str(caught.value)
-
-
 def norm_of(x):
     return x.norm
 

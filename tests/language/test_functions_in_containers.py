@@ -1,6 +1,7 @@
 """Functions as values: in lists, dicts, tuples and attributes, with the values that they capture, compared with the
 interpreter."""
 import functools
+import heapq
 import math
 
 import pytest
@@ -387,19 +388,112 @@ def test_handlers_are_removed_again():
     agree(f.py_func, 3, compiled=f)
 
 
-def test_functions_that_call_each_other_are_refused_in_a_container():
-    @njit
-    def f(n):
-        def even(k):
-            return True if k == 0 else odd(k - 1)
+def functions_that_call_each_other(n):
+    def even(k):
+        return True if k == 0 else odd(k - 1)
 
-        def odd(k):
-            return False if k == 0 else even(k - 1)
+    def odd(k):
+        return False if k == 0 else even(k - 1)
 
-        return [g(n) for g in [even, odd][:n]]
+    named = {"even": even, "odd": odd}
+    return [g(n) for g in [even, odd][:n]], [named["even"](k) for k in range(n)], named["odd"](n)
 
-    with pytest.raises(TypeError, match="define together, and that call each other"):
-        f(3)
+
+class Agenda:
+    """Calls that are due, with the time of each."""
+
+    def __init__(self):
+        self.now, self.due = 0.0, []
+
+    def at(self, delay, function, *args):
+        heapq.heappush(self.due, (self.now + delay, len(self.due), function, args))
+
+    def run(self, until):
+        while self.due and self.due[0][0] <= until:
+            self.now, _, function, args = heapq.heappop(self.due)
+            function(*args)
+
+
+def calls_itself_later(n):
+    agenda, seen = Agenda(), []
+
+    def tick(k):
+        seen.append((agenda.now, k))
+        if k < n:
+            agenda.at(0.5, tick, k + 1)
+
+    agenda.at(0.0, tick, 0)
+    agenda.run(10.0)
+    return seen
+
+
+def call_each_other_later(n):
+    agenda, seen, busy, waiting = Agenda(), [], False, []
+
+    def arrive(k):
+        seen.append(("arrive", k, agenda.now))
+        waiting.append(k)
+        if not busy:
+            start()
+        if k < n:
+            agenda.at(1.0, arrive, k + 1)
+
+    def start():
+        nonlocal busy
+        busy = True
+        agenda.at(1.5, finish, waiting.pop(0))
+
+    def finish(k):
+        nonlocal busy
+        busy = False
+        seen.append(("finish", k, agenda.now))
+        if waiting:
+            start()
+
+    agenda.at(0.0, arrive, 0)
+    agenda.run(6.0)
+    return seen, waiting, busy, agenda.now
+
+
+def in_a_list_that_they_read(n):
+    due, seen = [], []
+
+    def first(k):
+        seen.append(k)
+        if k < n:
+            due.append((second, k + 1))
+
+    def second(k):
+        seen.append(-k)
+        due.append((first, k + 2))
+
+    due.append((first, 0))
+    while due:
+        function, k = due.pop()
+        function(k)
+    return seen
+
+
+def the_other_one(n):
+    def even(k):
+        return True if k == 0 else odd(k - 1)
+
+    def odd(k):
+        return False if k == 0 else even(k - 1)
+
+    return odd if n else even
+
+
+def test_functions_that_call_each_other():
+    for function in (functions_that_call_each_other, calls_itself_later, call_each_other_later,
+                     in_a_list_that_they_read):
+        compiled = njit(function)
+        for n in (0, 1, 3, 4):
+            agree(function, n, compiled=compiled)
+        assert compiled.signatures, "the interpreter was not left to do it"
+    for n in (0, 1):
+        left = njit(the_other_one)(n)
+        assert [left(k) for k in range(4)] == [the_other_one(n)(k) for k in range(4)]
 
 
 def test_something_else_in_a_shared_variable():

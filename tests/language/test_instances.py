@@ -1584,6 +1584,53 @@ def next_two(s):
     return next(s), next(s)
 
 
+class Squares:
+    """Has items, and no __iter__."""
+
+    def __init__(self, n):
+        self.n = n
+
+    def __getitem__(self, i):
+        if i == self.n:
+            raise IndexError(i)
+        return 100 // (5 - i)
+
+
+class SizedSquares(Squares):
+    def __len__(self):
+        return self.n
+
+
+class Letters:
+    def __getitem__(self, i):
+        if i > 3:
+            raise StopIteration
+        return "abcd"[i]
+
+
+def by_index(n):
+    a, *b = Squares(n)
+    steps = iter(Squares(n))
+    first = next(steps)
+    forth_and_back = [*SizedSquares(n), *reversed(SizedSquares(n))]
+    return (a, b, first, list(steps), next(steps, "ended"), forth_and_back, 50 in Squares(n), 7 in Squares(n),
+            "".join(Letters()), [*zip(Squares(n), Letters())], sum(Squares(n)), max(enumerate(Letters())))
+
+
+def without_a_length():
+    return list(reversed(Letters()))
+
+
+def test_objects_with_items_alone_are_iterable():
+    agree(by_index, 1)
+    agree(by_index, 5)
+    agree(by_index, 6)  # item 5 raises another exception
+    with pytest.raises(TypingError, match="object of type 'Letters' has no len()"):
+        njit(without_a_length)()
+    with pytest.raises(TypeError, match="object of type 'Letters' has no len()"):
+        without_a_length()
+
+
 def by_name(v):
     setattr(v, "x", 3.0)
     return getattr(v, "x") + getattr(v, "zz", 5), hasattr(v, "y"), hasattr(v, "zz"), v.__class__.__name__

@@ -390,3 +390,35 @@ def made(n):
     for factor in range(3, 8):
         run(factor)
     assert prototypes() <= before
+
+
+def test_a_program_without_a_name():
+    """Where `exec` runs a program in a namespace without `__name__`, "builtins" is the module of its classes."""
+    space = {}
+    exec("""
+class Wrong(Exception):
+    def __init__(self, *, code):
+        self.code = code
+
+class Base:
+    def __init__(self, x):
+        self.x = x
+
+def made(n):
+    class Inner(Base):
+        def twice(self):
+            return 2 * self.x
+
+    try:
+        if n < 0:
+            raise Wrong(code=n)
+    except Wrong as e:
+        return e.code, 0.0, Base.__module__
+    return Inner(n).twice(), Base(n).x, Inner.__module__
+""", space)
+    assert space["Base"].__module__ == "builtins"
+    for decorator in (njit, jit):
+        compiled = decorator(space["made"])
+        for n in (4, -4):
+            agree(space["made"], n, compiled=compiled)
+        assert compiled.signatures

@@ -98,15 +98,18 @@ class OfClass(Protocol):
         return super().getitem(x, i) if function is None else CallValue(function, x, i)
 
     def is_iterable(self, x):
-        return classes.own_method(x, "__iter__") is not None
+        return classes.own_method(x, "__iter__") is not None or classes.own_method(x, "__getitem__") is not None
 
     def iterate(self, x):
-        function = classes.own_method(x, "__iter__")
-        return super().iterate(x) if function is None else Call(iterated, function, x)
+        function, item = classes.own_method(x, "__iter__"), classes.own_method(x, "__getitem__")
+        return (Call(iterated, function, x) if function is not None else super().iterate(x) if item is None
+                else Call(iterated, constant(by_index), x))
 
     def reversed(self, x):
-        function = classes.own_method(x, "__reversed__")
-        return super().reversed(x) if function is None else Call(iterated, function, x)
+        function, item = classes.own_method(x, "__reversed__"), classes.own_method(x, "__getitem__")
+        return (Call(iterated, function, x) if function is not None else super().reversed(x) if item is None
+                else self.length(x) if classes.own_method(x, "__len__") is None
+                else Call(iterated, constant(by_falling_index), x))
 
     def attribute(self, x, name):
         return Apply(structure.STRUCT_GET, x, field=name) if name in x.type.names else classes.attribute(x, name)
@@ -125,6 +128,28 @@ def is_not_empty(x):
 
 def iterated(function, x):
     return iterate(function(x))
+
+
+def by_index(x):
+    """The iterator over an object of a class with __getitem__ that has no __iter__."""
+    i = 0
+    while True:
+        try:
+            item = x[i]
+        except (IndexError, StopIteration):
+            return
+        yield item
+        i += 1
+
+
+def by_falling_index(x):
+    """`reversed(x)` of an object of a class with __len__ and __getitem__."""
+    for i in range(len(x) - 1, -1, -1):
+        try:
+            item = x[i]
+        except (IndexError, StopIteration):
+            return
+        yield item
 
 
 PROTOCOLS = {Attributes: OfClass()}

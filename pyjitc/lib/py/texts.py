@@ -27,7 +27,7 @@ from ...types.kinds import (
 )
 from ..build import SYMBOLS, number, provoked, type_name
 from ..operations import fixed
-from ..protocol import Protocol, boxed, protocol_of
+from ..protocol import Protocol, boxed, by_python, protocol_of
 from ..rule import NONE
 from . import ranges
 from .interpreted import call_python, folded, is_object, is_plain
@@ -105,6 +105,7 @@ class _Text(Protocol):
     cls: type
     type: Type
     length_of: object
+
     def __init__(self, cls: type):
         self.cls, self.type = cls, _KINDS[cls]
 
@@ -152,6 +153,9 @@ class _Text(Protocol):
                 raise NotNative(f"{op} between {describe(x.type)} and {describe(y.type)} is not compiled",
                                 "compare outside, and pass a number or a bool")
         return None
+
+    def identical(self, x, y):
+        return by_python(operator.is_, x, y, type=Bool) if x.type is y.type else None
 
     def compare_text(self, op, x, y):
         """`x op y` of two values that are text or bytes, or None where they are not ordered."""
@@ -367,12 +371,9 @@ class _Bytes(_BytesLike):
 
 
 class _Reference(_Text):
-    """The protocol of mutable objects, whose references `is` compares."""
+    """The protocol of mutable objects."""
 
     has_identity = True
-
-    def identical(self, x, y):
-        return call_python(operator.is_, x, y, type=Bool) if x.type is y.type else None
 
 
 class _ByteArray(_BytesLike, _Reference):

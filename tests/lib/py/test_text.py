@@ -438,3 +438,71 @@ def test_numbers_of_parts_of_texts():
 def test_backwards(s):
     compiled = agree(lambda s: (s[::-1], s == s[::-1], len(s[::-1]), {s[::-1]: 1}), s)
     assert "str_reversed" in str(compiled.inspect_ir()) and "call" not in str(compiled.inspect_ir())
+
+
+GONE = "<gone>"
+COPY = "".join(["<go", "ne>"])
+
+
+class Box:
+    NONE = "<none>"
+
+    def __init__(self):
+        self.x = self.NONE
+
+
+def test_identity_of_what_is_passed_and_stored():
+    """`is` compares references, as programs do that mark an entry by one text (the queue in the documents of heapq)."""
+    def marked(texts):
+        d = {}
+        for s in texts:
+            d[s] = d.get(s, 0) + 1
+        entries = [[k, "a"] for k in range(3)]
+        entries[1][-1] = GONE
+        return ([s is GONE for s in texts], [s is not GONE for s in d], [e[1] is GONE for e in entries],
+                GONE is COPY, COPY is COPY)
+
+    def boxed(n):
+        b = Box()
+        first = b.x is Box.NONE
+        if n:
+            b.x = "q" * n
+        return first, b.x is Box.NONE, b.x is not b.NONE
+
+    def of_several_types(k):
+        x = None if k == 0 else GONE if k == 1 else 5 if k == 2 else "a" * k
+        return x is GONE, x is not GONE, x is None
+
+    def parts(s):
+        found, again, same = s.split(","), s[1:4], 0
+        one = again
+        for x in found:
+            y = x
+            same += x is y
+        return (found[0] is found[0], one is again, found[0] is found[1], same, s[0:] is s, s.strip() is s,
+                str(s) is s, f"{s}" is s, s[0:1] is s[0:1], s[1:1] is s[3:3])
+
+    def grown(a, b):
+        c = a + b
+        d = c
+        c += "!"
+        return d is c, d, c
+
+    def of_bytes(a, b):
+        return a is b, a is a, a is not b
+
+    each(marked, [(["a", GONE, COPY, "b"],)])
+    each(boxed, (0, 3))
+    each(of_several_types, range(4))
+    each(parts, ("ab,cd,ef", "abc", "", "\u0119,b"))
+    each(grown, (("a", "b"), ("", "")))
+    each(of_bytes, ((b"a", b"b"),))
+
+
+def test_identity_of_equal_texts_that_the_function_makes():
+    @njit
+    def f(n):
+        five = "5"
+        return str(n) is str(n), f"{n}" is five, "a" * n is "a" * n
+
+    assert all(type(answer) is bool for answer in f(5))
