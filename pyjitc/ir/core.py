@@ -17,8 +17,8 @@ from .flags import FunctionFlags
 __all__ = ["Loc", "Op", "Value", "Edge", "Inst", "Block", "Function", "NOWHERE", "NOTES",
            "PURE", "RAISES", "READS", "WRITES", "CONSUMES", "ALLOCATES", "HOST", "TERMINATOR", "GENERIC",
            "FREE", "CHEAP", "MODERATE", "EXPENSIVE", "CALL",
-           "CHECKS_FIRST", "ELEMENTARY", "KEEPS_NONE", "LOAD", "LOAD_OF_NUMBERS", "NEW_MEMORY", "ONLY_MEMORY_ERROR",
-           "ROUNDS", "SINGULAR", "WRITES_FIRST", "WRITES_OPERANDS",
+           "CHECKS_FIRST", "ELEMENTARY", "KEEPS_NONE", "LOAD", "LOAD_OF_NUMBERS", "NEW_MEMORY", "ONE_FOR_ALL",
+           "ONLY_MEMORY_ERROR", "ROUNDS", "SINGULAR", "WRITES_FIRST", "WRITES_OPERANDS",
            "ELEMENTS", "CELLS", "COUNTS", "RANDOM", "SLOTS", "ERRORS", "OBJECTS", "LISTS", "ITEMS", "TABLES", "REGIONS",
            "reads", "writes", "regions_read", "regions_written"]
 
@@ -51,6 +51,7 @@ CHECKS_FIRST = 128  # its result is its first operand, which it checks
 SINGULAR = 256  # its derivative is infinite or nan at some points
 ELEMENTARY = 512  # a late pass replaces it by a function of lib/elementary, on a CPU where it is of NumPy numbers
 ROUNDS = 1024  # its result is its operand rounded to a whole number
+ONE_FOR_ALL = 2048  # its result is the same object each time, so that it is moved out of loops
 
 # Regions of memory, which never overlap. An operation declares those that it reads and those that it writes:
 # `reads(ELEMENTS) | writes(CELLS)`. One that may access any memory has READS or WRITES, which are all regions.

@@ -57,7 +57,7 @@ def _hoist(fn, nest):
         kept = []
         for inst in block.insts:
             place = None
-            if inst.op in MOVED or inst.op.name == "random_global":  # its reference is acquired once
+            if inst.op in MOVED or inst.op.traits & ir.ONE_FOR_ALL:
                 loop = innermost
                 while loop is not None and before[loop] is not None and all(
                         defs.block_of.get(a) not in loop.blocks for a in inst.args):
