@@ -34,7 +34,7 @@ globals().update(_NAMES)
 _LATER = {"jitclass": "write njit above the class, or pass its objects as they are",
           "generated_jit": "write `if` on the types under njit: x.ndim == 1, isinstance(x, float)",
           "objmode": "put jit above the function for njit: what has no native form is done by the interpreter",
-          "typed": "pass a list, dict or set itself", "overload": "pyjitc.numba.extending has it",
+          "overload": "pyjitc.numba.extending has it",
           "intrinsic": "call a function that njit compiles", "extending": "it is pyjitc.numba.extending",
           "literal_unroll": "loop over the tuple itself",
           "literally": "njit(static_argnames=...) makes a value a constant",

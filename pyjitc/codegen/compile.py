@@ -69,7 +69,7 @@ def module_text(functions: list[ir.Function], spec, target: Target, options: Opt
     for fn in functions:
         module.add(fn, emitter(module, fn).run())
     head = f'target triple = "{target.triple}"\ntarget datalayout = "{target.layout}"\n'
-    elsewhere = {**(module.elsewhere or {}), **(outside.helpers if outside else {})}
+    elsewhere = {**module.elsewhere, **(outside.helpers if outside else {})}
     return head + module.text(target), dict(module.objects), guards, elsewhere, pooled
 
 
@@ -84,7 +84,7 @@ def compile_module(functions: list[ir.Function], spec, target: Target | None = N
                                                             images)
     dump("llvm", name, lambda: text)
     with timed("llvm"):
-        runtime = () if pooled else shared.objects_for(called, target)
+        runtime = shared.objects_for(called, target)
         if pooled or any(f"@{symbol}(" in text for symbol in SYMBOLS):
             runtime = (*runtime, pool.object_for(target))
         for one in images or ():

@@ -121,6 +121,9 @@ class Emitter:
     def helper(self, name: str) -> str:
         return self.module.helper(name)
 
+    def lasting_helper(self, name: str) -> str:
+        return self.module.lasting_helper(name)
+
     def scopes(self, *scopes: tuple[int, int]) -> str:
         return f"!{self.module.metadata.scope_list((self, *scope) for scope in scopes)}"
 

@@ -8,10 +8,11 @@ from ..base.lazy import lazy
 
 __all__ = ["NEEDS", "TEXT", "declare", "is_often_called", "needs_few_passes", "search_of", "text"]
 
-decimals, drops, elements, errors, localtables, memory, mersenne, natives, objects, passed, sorting, strings, tables = (
+(decimals, drops, elements, errors, localtables, memory, mersenne, natives, objects, owned, passed, sorting, strings,
+ tables) = (
     lazy(f"{__package__}.{name}") for name in (
-        "decimals", "drops", "elements", "errors", "localtables", "memory", "mersenne", "natives", "objects", "passed",
-        "sorting", "strings", "tables"))
+        "decimals", "drops", "elements", "errors", "localtables", "memory", "mersenne", "natives", "objects", "owned",
+        "passed", "sorting", "strings", "tables"))
 # The first word of a helper's name -> the module with helpers that is loaded when one of them is used.
 _HOMES = {"str": strings, "decimal": decimals, "sort": sorting, "heap": sorting, "table": localtables,
           "holds": passed,
@@ -44,12 +45,13 @@ class _Texts(dict):
         elif home is not None:
             self.add(home)
             made = home.TEXT[name]
-        elif kind == "native":
-            self.add(natives)
+        elif kind == "native" or kind == "owned":
+            home = natives if kind == "native" else owned
+            self.add(home)
             if name in self:
                 return self[name]
-            made = natives.made(name)
-            NEEDS[name] = natives.needs(name)
+            made = home.made(name)
+            NEEDS[name] = home.needs(name)
         elif kind == "copy":
             made = elements.copy(of, _SIZES[of])
         elif kind == "eights":

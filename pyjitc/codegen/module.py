@@ -101,8 +101,8 @@ class Module:
 
     def __init__(self, options, nogil: bool = False, shares: bool = False, pooled: bool = False):
         self.options = options
-        # helpers that are compiled in a separate image, if there are such
-        self.elsewhere: dict[str, None] | None = {} if shares else None
+        self.shares = shares  # whether helpers that programs share are in images of their own
+        self.elsewhere: dict[str, None] = {}  # helpers that are compiled in a separate image
         self.nogil = nogil  # functions run without the interpreter lock: code that sets an error takes it
         self.pooled = pooled  # some functions run on the threads of the pool
         self.declarations: dict[str, None] = {}
@@ -158,15 +158,21 @@ class Module:
         return found
 
     def helper(self, name: str) -> str:
-        if self.elsewhere is not None and shared.is_shared(name):
-            if name not in self.elsewhere:
-                self.elsewhere[name] = None
-                self.declarations[shared.declaration(name)] = None
-        elif name not in self.helpers:
+        if self.shares and shared.is_shared(name):
+            return self.lasting_helper(name)
+        if name not in self.helpers:
             self.helpers[name] = None
             helpers.TEXT[name]  # generating it may add helpers that it needs
             for needed in helpers.NEEDS.get(name, ()):
                 self.helper(needed)
+        return "@" + name
+
+    def lasting_helper(self, name: str) -> str:
+        """The symbol of a helper in an image of its own, which is never unloaded."""
+        assert shared.is_shared(name), name
+        if name not in self.elsewhere:
+            self.elsewhere[name] = None
+            self.declarations[shared.declaration(name)] = None
         return "@" + name
 
     def add(self, fn: ir.Function, body: str) -> None:

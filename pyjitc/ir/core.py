@@ -18,7 +18,8 @@ __all__ = ["Loc", "Op", "Value", "Edge", "Inst", "Block", "Function", "NOWHERE",
            "PURE", "RAISES", "READS", "WRITES", "CONSUMES", "ALLOCATES", "HOST", "TERMINATOR", "GENERIC",
            "FREE", "CHEAP", "MODERATE", "EXPENSIVE", "CALL",
            "CHECKS_FIRST", "ELEMENTARY", "KEEPS_NONE", "LOAD", "LOAD_OF_NUMBERS", "MAKES_TEXT", "NEW_MEMORY",
-           "NEW_OBJECT", "ONLY_MEMORY_ERROR", "ROUNDS", "SINGULAR", "STORES_ITEM", "WRITES_FIRST", "WRITES_OPERANDS",
+           "NEW_OBJECT", "ONE_FOR_ALL", "ONLY_MEMORY_ERROR", "ROUNDS", "SINGULAR", "STORES_ITEM", "WRITES_FIRST",
+           "WRITES_OPERANDS",
            "ELEMENTS", "CELLS", "COUNTS", "RANDOM", "SLOTS", "ERRORS", "OBJECTS", "LISTS", "ITEMS", "TABLES", "REGIONS",
            "reads", "writes", "regions_read", "regions_written"]
 
@@ -54,6 +55,7 @@ ROUNDS = 1024  # its result is its operand rounded to a whole number
 NEW_OBJECT = 2048  # its result may be an object of the interpreter to which nothing else refers
 STORES_ITEM = 4096  # of the interpreter's objects it changes only items of a list, and no attribute
 MAKES_TEXT = 8192  # it makes a text or takes one apart, which may be possible without an object of the interpreter
+ONE_FOR_ALL = 16384  # its result is the same object each time, so that it is moved out of loops
 
 # Regions of memory, which never overlap. An operation declares those that it reads and those that it writes:
 # `reads(ELEMENTS) | writes(CELLS)`. One that may access any memory has READS or WRITES, which are all regions.

@@ -102,6 +102,9 @@ class Emitter(Protocol):
     def helper(self, name: str) -> str:
         """The symbol of a helper of codegen/helpers.py, which becomes part of the module."""
 
+    def lasting_helper(self, name: str) -> str:
+        """The symbol of a helper that is never unloaded, so that objects of the interpreter may refer to it."""
+
     def scopes(self, *scopes: tuple[int, int]) -> str:
         """The metadata of a list of alias scopes, each the number of an array in a group (see `array_load`)."""
 

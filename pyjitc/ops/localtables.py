@@ -18,7 +18,8 @@ from .effects import NO_RULE, NONDIFF
 from .memory import MAX_BYTES, count_references, owned
 from .tables import DICT_NEXT, found_or_zeros, next_of_dict
 
-__all__ = ["LOCAL_TABLE_OPS", "can_be_key", "can_be_value", "fills"]
+__all__ = ["LOCAL_TABLE_OPS", "OWN", "can_be_key", "can_be_value", "fills", "key_at", "key_type", "objects",
+           "words"]
 
 # Offsets of the fields of a table.
 USED, COUNT, ROOM, MASK, INDICES, ENTRIES, STRIDE, OBJECTS, DROP, OWN = range(16, 16 + 10 * 8, 8)
@@ -42,31 +43,36 @@ def fills(t: Any) -> bool:
     return isinstance(t, Dict) and t.keys is not Str and (is_scalar(t.values) or t.values is Str)
 
 
-def _key_type(t: Any) -> Any:
+def key_type(t: Any) -> Any:
     return t.keys if isinstance(t, Dict) else t.item
 
 
 def _helper(e, what: str, t: Type) -> str:
-    key = _key_type(t)
+    key = key_type(t)
     kind = "int" if key is Int else "str" if key is Str else f"ints{len(key.elements)}"
     return e.helper(f"pyj_table_{what}_{kind}")
 
 
 def _given(e, t: Type, values) -> str:
-    return ", ".join(f"{c} {v}" for c, v in zip(e.components(_key_type(t)), values))
+    return ", ".join(f"{c} {v}" for c, v in zip(e.components(key_type(t)), values))
 
 
-def _layout(e, t: Type) -> list[str]:
+def words(e, t: Type) -> list[str]:
     """The kind of each machine word of an entry (the hash, the key and the value), as in `heads.words`."""
-    return ["n", *heads.words(e, _key_type(t)), *(heads.words(e, t.values) if isinstance(t, Dict) else ())]
+    return ["n", *heads.words(e, key_type(t)), *(heads.words(e, t.values) if isinstance(t, Dict) else ())]
+
+
+def objects(e, t: Type) -> int:
+    """A bit for each word of an entry that is a reference to an object."""
+    return sum(1 << n for n, word in enumerate(words(e, t)) if word == "o")
 
 
 def _new_lower(e, inst):
-    words = _layout(e, inst.result.type.of)
-    objects = sum(1 << n for n, word in enumerate(words) if word == "o")
-    lists = any(word[0] == "L" for word in words)
-    drop = e.helper(f"pyj_native_entry_{''.join(words)}") if lists else "null"
-    made = e.assign(f"call ptr {e.helper('pyj_table_new')}(i64 {8 * len(words)}, i64 {objects}, ptr {drop})")
+    t = inst.result.type.of
+    held = words(e, t)
+    lists = any(word[0] == "L" for word in held)
+    drop = e.helper(f"pyj_native_entry_{''.join(held)}") if lists else "null"
+    made = e.assign(f"call ptr {e.helper('pyj_table_new')}(i64 {8 * len(held)}, i64 {objects(e, t)}, ptr {drop})")
     e.check_null(made, inst)
     return [made]
 
@@ -76,17 +82,22 @@ def _read(e, x, offset: int, t: str = "i64") -> str:
 
 
 def _entry(e, inst, x, slot) -> str:
-    offset = e.assign(f"mul i64 {slot[0]}, {8 * len(_layout(e, inst.args[0].type.of))}")
+    offset = e.assign(f"mul i64 {slot[0]}, {8 * len(words(e, inst.args[0].type.of))}")
     return e.assign(f"getelementptr i8, ptr {_read(e, x, ENTRIES, 'ptr')}, i64 {offset}")
 
 
 def _values_at(e, t: Type) -> int:
-    return 8 + 8 * len(e.components(_key_type(t)))
+    return 8 + 8 * len(e.components(key_type(t)))
 
 
 def _key_of(e, inst, entry) -> list[str]:
-    t = _key_type(inst.args[0].type.of)
+    t = key_type(inst.args[0].type.of)
     return owned(e, t, e.load_components(t, entry, 8))
+
+
+def key_at(e, inst, x, slot) -> list[str]:
+    """The key in a slot that has one, with a reference of its own."""
+    return _key_of(e, inst, _entry(e, inst, x, slot))
 
 
 def _value_of(e, inst, entry) -> list[str]:
@@ -110,7 +121,7 @@ def _slot_lower(e, inst, x, *key):
     """For an int the first place of the probe sequence is examined inline: mostly the key is there, or the place is
     empty. The helper examines further places, and searches all other keys."""
     t = inst.args[0].type.of
-    if _key_type(t) is not Int:
+    if key_type(t) is not Int:
         return [_search(e, inst, "slot", x, key)]
     k = key[0][0]
     hashed = e.assign(f"call i64 {e.helper('pyj_table_hash_int')}(i64 {k})")
@@ -244,7 +255,7 @@ def _box_lower(e, inst, x):
     memory for all keys is reserved first. A set grows as in the interpreter, since its growth determines the order of
     its items."""
     t = inst.args[0].type.of
-    is_dict, factory, key = isinstance(t, Dict), inst.attrs["factory"], _key_type(t)
+    is_dict, factory, key = isinstance(t, Dict), inst.attrs["factory"], key_type(t)
     release = e.helper("pyj_release_object")
     if factory is not None:
         given = [] if factory is t.python_class else [e.object(factory)]

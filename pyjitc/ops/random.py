@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.core import ALLOCATES, ELEMENTS, RANDOM, Op, reads, writes
+from ..ir.core import ALLOCATES, ELEMENTS, ONE_FOR_ALL, RANDOM, Op, reads, writes
 from ..runtime import random
 from ..types.kinds import Bool, Float, Instance, Int, NpBool, NpInt, PythonRandom, uint32, uint64
 from .effects import NO_RULE, NONDIFF, UNVARIED
@@ -233,7 +233,7 @@ NORMAL_TABLE = Op("normal_table", lambda types, attrs: Int if attrs["row"] == "k
                   doc="an element of table {row} of the ziggurat for normal numbers")
 RANDOM_GLOBAL = Op("random_global", lambda types, attrs: Instance(attrs["cls"]), ALLOCATES, lower=_global_lower,
                    partials=NONDIFF, eval=lambda *, cls: np.random.mtrand._rand, eval_attrs=True,
-                   doc="the RandomState, of class {cls}, behind the functions of np.random")
+                   doc="the RandomState, of class {cls}, behind the functions of np.random", traits=ONE_FOR_ALL)
 
 PYTHON_RANDOM_WORD = Op("python_random_word", lambda types, attrs: uint32, _EFFECTS, lower=_word_lower,
                         partials=NONDIFF, eval=lambda generator: np.uint32(generator.getrandbits(32)),

@@ -18,6 +18,7 @@ from .memory import MEMORY_OPS
 from .natives import NATIVE_OPS
 from .nest import NEST_OPS
 from .objects import OBJECT_OPS
+from .owned import OWNED_OPS
 from .parallel import PARALLEL_OPS
 from .pyobject import PYOBJECT_OPS
 from .random import RANDOM_OPS
@@ -43,5 +44,5 @@ def _merged(*tables: dict[str, Op]) -> dict[str, Op]:
 OPS = _merged(ARITH_OPS, MATH_OPS, CONTROL_OPS, STRUCTURE_OPS, MEMORY_OPS, NEST_OPS, EXCEPTION_OPS, PYOBJECT_OPS,
               OBJECT_OPS, RANDOM_OPS, BLAS_OPS, GPU_OPS, GRID_OPS, PARALLEL_OPS, CONTAINER_OPS, TEXT_OPS, TABLE_OPS,
               LOCAL_TABLE_OPS, SORTING_OPS, FOREIGN_OPS, NATIVE_OPS,
-              INSTANCE_OPS)
+              INSTANCE_OPS, OWNED_OPS)
 GENERIC = _merged(GENERIC_OPS, CONTROL_OPS)

@@ -57,8 +57,7 @@ def _hoist(fn, nest):
         kept = []
         for inst in block.insts:
             place = None
-            # of an object that always exists, as the global random state, one reference suffices
-            if inst.op in MOVED or inst.op.effects == ir.ALLOCATES and type(inst.result.type) is Instance:
+            if inst.op in MOVED or inst.op.traits & ir.ONE_FOR_ALL:
                 loop = innermost
                 while loop is not None and before[loop] is not None and all(
                         defs.block_of.get(a) not in loop.blocks for a in inst.args):

@@ -59,11 +59,16 @@ _COMPARED = ("lt", "le", "eq", "ne", "gt", "ge", "bool", "neg", "pos", "abs", "i
              "round", "divmod")
 
 
+# Modules of this package whose classes are compiled as those of programs.
+_LIKE_PROGRAMS = frozenset((f"{__name__.partition('.')[0]}.typed",))
+
+
 def is_fixed(cls: type) -> bool:
     """Whether a class is of Python's library or a package whose attributes do not change."""
     if cls.__module__ == "builtins":  # also the name of the module of code that runs in a namespace without a name
         return not cls.__flags__ & _HEAP_TYPE or getattr(builtins, cls.__name__, None) is cls
-    return str(cls.__module__).partition(".")[0] in FIXED_MODULES
+    module = str(cls.__module__)
+    return module.partition(".")[0] in FIXED_MODULES and module not in _LIKE_PROGRAMS
 
 
 def is_of_library(module) -> bool:

@@ -24,7 +24,7 @@ from ..protocol import Protocol, State, boxed, by_python, protocol_of, text_by_p
 from ..rule import expression, intrinsic, rule
 from . import conversions, ranges
 
-__all__ = ["CALLS", "PROTOCOLS", "item_of"]
+__all__ = ["CALLS", "PROTOCOLS", "item_of", "position", "real", "whole"]
 
 iteration = lazy("pyjitc.lib.py.iteration")
 
@@ -127,7 +127,7 @@ class _List(Protocol):
     def getitem(self, x, i):
         if isinstance(i.type, Slice):
             return made_by_python(operator.getitem, x, i, item=x.type.item)
-        return Apply(LIST_GET, x, _index(i))
+        return Apply(LIST_GET, x, position(i))
 
     def setitem(self, x, i, value, asks):
         if isinstance(i.type, Slice):
@@ -135,10 +135,10 @@ class _List(Protocol):
             if item is None:
                 return Call(set_slice, x, i, listed(value))
             return _done(by_python(operator.setitem, _holding(x, item), i, value))
-        return Apply(LIST_SET, x, _index(i), real(value))
+        return Apply(LIST_SET, x, position(i), real(value))
 
     def delitem(self, x, i):
-        return _done(by_python(operator.delitem, x, i if isinstance(i.type, Slice) else _index(i)))
+        return _done(by_python(operator.delitem, x, i if isinstance(i.type, Slice) else position(i)))
 
     def iterate(self, x):
         return Call(list_iterate, x)
@@ -153,7 +153,7 @@ class _List(Protocol):
         return METHODS[name]([x, *args], kwargs)
 
 
-def _index(i: Expr) -> Expr:
+def position(i: Expr) -> Expr:
     if not is_integer(i.type) and i.type is not Bool:
         raise Mismatch(f"list indices must be integers or slices, not {describe(i.type)[1:-1]}", whole_number(i.type))
     return ranges.index(i)
@@ -199,14 +199,14 @@ def _extend(x, iterable, /):
 
 @rule("list.insert")
 def _insert(x, index, object, /):
-    return _done(by_python(list.insert, _holding(x, real(object).type), _whole(index), object))
+    return _done(by_python(list.insert, _holding(x, real(object).type), whole(index), object))
 
 
 @rule("list.pop")
 def _pop(x, index=-1, /):
     if index.known and type(index.value) is int and index.value == -1:
         return Apply(LIST_POP, x)
-    return by_python(list.pop, x, _whole(index), type=x.type.item)
+    return by_python(list.pop, x, whole(index), type=x.type.item)
 
 
 @rule("list.remove")
@@ -269,7 +269,7 @@ def _names_lists(code, space) -> bool:
     return any(isinstance(space.get(name), list) for name in code.co_names)
 
 
-def _whole(i: Expr) -> Expr:
+def whole(i: Expr) -> Expr:
     if not is_integer(i.type) and i.type is not Bool:
         raise Mismatch(f"{describe(i.type)} object cannot be interpreted as an integer", whole_number(i.type))
     return ranges.index(i)

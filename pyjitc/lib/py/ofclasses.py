@@ -26,7 +26,7 @@ from ..rule import intrinsic
 from . import classes
 from .instances import OfClass
 
-__all__ = ["PROTOCOLS", "make"]
+__all__ = ["PROTOCOLS", "make", "make_as_type"]
 
 caches, dataclasses, dis = lazy("pyjitc.lib.py.caches"), lazy("dataclasses"), lazy("dis")
 
@@ -41,6 +41,11 @@ def make(cls: type, args, kwargs) -> Expr:
         what = "its own __new__" if cls.__new__ is not object.__new__ else f"the metaclass {type(cls).__qualname__}"
         raise NotNative(f"'{cls.__qualname__}' has {what}, which makes its objects in a way that is not compiled",
                         "make the object outside the compiled function, and pass it")
+    return make_as_type(cls, args, kwargs)
+
+
+def make_as_type(cls: type, args, kwargs) -> Expr:
+    """type.__call__(cls, *args, **kwargs), of a class without a __new__."""
     if cls.__flags__ & _ABSTRACT:
         return Throw(TypeError, provoked(cls))
     if own(cls, "__init__") is UNWRITTEN:

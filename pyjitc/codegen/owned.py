@@ -1,0 +1,90 @@
+"""Helpers of native lists and tables that a Python object owns (ops/owned.py)."""
+from __future__ import annotations
+
+from ..ops import localtables as at
+from . import localtables, natives
+from .definitions import definer
+from .definitions import load as _load
+
+__all__ = ["DECLARATIONS", "NEEDS", "TEXT", "made", "needs"]
+
+TEXT: dict[str, str] = {}
+NEEDS: dict[str, tuple[str, ...]] = {}
+DECLARATIONS = {**natives.DECLARATIONS, **localtables.DECLARATIONS,
+                "PyCapsule_New": "declare ptr @PyCapsule_New(ptr, ptr, ptr)"}
+_define = definer(TEXT, NEEDS)
+
+# Store a capsule with a new list or table in a slot that is empty. `end` is the destructor of the capsule.
+for _kind, _given, _make, _free in (
+        ("list", "i64 %size", "pyj_native_new(i64 0, i64 0, i64 %size)", "pyj_native_release_n"),
+        ("table", "i64 %stride, i64 %objects", "pyj_table_new(i64 %stride, i64 %objects, ptr null)",
+         "pyj_table_release")):
+    _define(f"i32 @pyj_owned_{_kind}(ptr %slot, ptr %end, {_given})", f"""
+  %made = call ptr @{_make}
+  %failed = icmp eq ptr %made, null
+  br i1 %failed, label %lost, label %hold
+hold:
+  %capsule = call ptr @PyCapsule_New(ptr %made, ptr null, ptr %end)
+  %none = icmp eq ptr %capsule, null
+  br i1 %none, label %free, label %keep
+free:
+  call void @{_free}(ptr %made)
+  br label %lost
+keep:
+  store ptr %capsule, ptr %slot
+  ret i32 0
+lost:
+  ret i32 -1""", _make.partition("(")[0], _free, shared=True)
+# The first slot from %from on, or the last one, of which the key is not removed; -1 where there is none.
+for _head, _start, _step, _stop in (("next(ptr %d, i64 %from)", "%from", 1, "sge i64 %n, %count"),
+                                    ("last(ptr %d)", "%last", -1, "slt i64 %n, 0")):
+    _define(f"i64 @pyj_owned_{_head}", f"""
+start:
+{_load("count", "i64", "%d", at.COUNT)}{_load("entries", "ptr", "%d", at.ENTRIES)}
+{_load("stride", "i64", "%d", at.STRIDE)}
+  %last = sub i64 %count, 1
+  br label %look
+look:
+  %n = phi i64 [ {_start}, %start ], [ %n1, %entry ]
+  %end = icmp {_stop}
+  br i1 %end, label %none, label %entry
+entry:
+  %n1 = add i64 %n, {_step}
+  %offset = mul i64 %n, %stride
+  %e = getelementptr i8, ptr %entries, i64 %offset
+  %hash = load i64, ptr %e
+  %gone = icmp eq i64 %hash, -1
+  br i1 %gone, label %look, label %found
+found:
+  ret i64 %n
+none:
+  ret i64 -1""", shared=True)
+
+
+def _release(name: str) -> str:
+    kind, _, layout = name.removeprefix("pyj_owned_end_").partition("_")
+    return "pyj_table_release" if kind == "table" else f"pyj_native_release_{layout}"
+
+
+def needs(name: str) -> tuple[str, ...]:
+    """The names of the helpers that a generated helper calls."""
+    return (_release(name),)
+
+
+def made(name: str) -> str:
+    """A helper with a layout in its name: `pyj_owned_end_list_...` and `pyj_owned_end_table` are destructors of
+    capsules."""
+    if not name.startswith("pyj_owned_end_"):
+        raise KeyError(name)
+    return f"""
+define internal void @{name}(ptr %capsule) nounwind noinline {{
+  %at = getelementptr i8, ptr %capsule, i64 16
+  %held = load ptr, ptr %at
+  %none = icmp eq ptr %held, null
+  br i1 %none, label %done, label %some
+some:
+  call void @{_release(name)}(ptr %held)
+  br label %done
+done:
+  ret void
+}}"""

@@ -1,0 +1,178 @@
+"""What the methods of the containers of `pyjitc.typed` are made of, beside the functions on native lists: the native
+list or table that an object owns, positions in it, and the conversion of what is stored to the type of its items."""
+from __future__ import annotations
+
+from ...infer.meaning import Apply, Call, Const, Expr, Mismatch
+from ...ops.localtables import LOCAL_REMOVE, key_type
+from ...ops.memory import CHECK_INDEX
+from ...ops.natives import NATIVE_LEN
+from ...ops.objects import OBJECT_NEW
+from ...ops.owned import NATIVE, OWNED_BEGIN, OWNED_GET, OWNED_KEY, OWNED_NEXT
+from ...ops.structure import TUPLE_GET, TUPLE_MAKE
+from ...types import kinds as k
+from ...types.kinds import Bool, NativeList, Slice, Tuple, Type
+from ..build import convert
+from ..rule import intrinsic
+from . import lists, natives
+
+__all__ = ["as_item", "as_value", "begin", "delete", "empty", "extend", "is_dict", "is_like", "is_list", "is_set",
+           "item_at", "like", "native", "put_at", "whole"]
+
+
+@intrinsic
+def begin(x):
+    """Give a new object its native list or table."""
+    return Apply(OWNED_BEGIN, x)
+
+
+@intrinsic
+def native(x):
+    """The native list or table of an object."""
+    return Apply(OWNED_GET, x)
+
+
+@intrinsic
+def like(x):
+    """A new object of the class of `x`."""
+    return Call(begun, Apply(OBJECT_NEW, cls=x.type.cls))
+
+
+def begun(x):
+    begin(x)
+    return x
+
+
+@intrinsic
+def is_like(x, other):
+    """Whether another value is of the same class."""
+    return Const(Bool, other.type is x.type)
+
+
+@intrinsic
+def is_list(x):
+    return Const(Bool, isinstance(lists.real(x).type, k.List))
+
+
+@intrinsic
+def is_dict(x):
+    """Whether a value is a dict, of Python's or of `pyjitc.typed`."""
+    return Const(Bool, isinstance(x.type, (k.Dict, k.DictDisplay)) or isinstance(_held(x.type), k.Dict))
+
+
+@intrinsic
+def is_set(x):
+    """Whether a value is a set, of Python's or of `pyjitc.typed`."""
+    return Const(Bool, isinstance(x.type, (k.Set, k.FrozenSet)) or isinstance(_held(x.type), k.Set))
+
+
+def _held(t: Type) -> Type | None:
+    """What the table that an object of type t owns would be as a Python object; None where it owns none."""
+    found = getattr(t.cls, NATIVE, None) if isinstance(t, k.ObjectOf) else None
+    return found.of if isinstance(found, k.NativeTable) else None
+
+
+# ---------------------------------------------------------------- what is stored
+
+
+@intrinsic
+def as_item(x, value):
+    """A value in the type of the items of a list or set, or of the keys of a dict."""
+    t = getattr(x.type.cls, NATIVE)
+    return fitted(value, t.item if isinstance(t, NativeList) else key_type(t.of))
+
+
+@intrinsic
+def as_value(x, value):
+    """A value in the type of the values of a dict."""
+    return fitted(value, getattr(x.type.cls, NATIVE).of.values)
+
+
+def fitted(x: Expr, t: Type) -> Expr:
+    """A value of type t: the value itself, or a number that is converted to one of the same or a wider kind."""
+    if x.type is t:
+        return x
+    if isinstance(t, Tuple) and isinstance(x.type, Tuple) and x.type.cls is t.cls and (
+            len(t.elements) == len(x.type.elements)):
+        return Apply(TUPLE_MAKE, *(fitted(Apply(TUPLE_GET, x, index=n), part) for n, part in enumerate(t.elements)),
+                     cls=t.cls)
+    given, wanted = _kind(x.type), _kind(t)
+    if given is not None and wanted is not None and given <= wanted:
+        return convert(x, t)
+    raise Mismatch(f"an item of type {t} cannot be a value of type {x.type}", "convert it")
+
+
+def _kind(t: Type) -> int | None:
+    """0 bool, 1 integer, 2 float, 3 complex; None for what is no number."""
+    if t is Bool or t is k.NpBool:
+        return 0
+    return 1 if k.is_integer(t) else 2 if k.is_float(t) else 3 if k.is_complex(t) else None
+
+
+# ---------------------------------------------------------------- items of lists
+
+
+@intrinsic
+def item_at(x, i):
+    """x[i]"""
+    if isinstance(i.type, Slice):
+        return Call(sliced, x, i)
+    return Call(natives.get, Apply(OWNED_GET, x), _place(x, i, "list index out of range"))
+
+
+@intrinsic
+def put_at(x, i, value):
+    """x[i] = value"""
+    if isinstance(i.type, Slice):
+        return Call(put_slice, x, i, value)
+    return Call(natives.put, Apply(OWNED_GET, x), _place(x, i, "list assignment index out of range"),
+                Call(as_item, x, value))
+
+
+@intrinsic
+def delete(x, i):
+    """del x[i]"""
+    if isinstance(i.type, Slice):
+        return Call(natives.delete_part, Apply(OWNED_GET, x), i)
+    return Call(natives.delete, Apply(OWNED_GET, x), lists.position(i))
+
+
+@intrinsic
+def whole(i):
+    """An argument that must be an integer, as an int."""
+    return lists.whole(i)
+
+
+def _place(x: Expr, i: Expr, message: str) -> Expr:
+    return Apply(CHECK_INDEX, lists.position(i), Apply(NATIVE_LEN, Apply(OWNED_GET, x)), axis=0, message=message)
+
+
+def sliced(x, i):
+    made = like(x)
+    natives.extend_by(native(made), natives.part(native(x), i))
+    return made
+
+
+def put_slice(x, i, items):
+    made = like(x)
+    extend(made, items)
+    natives.set_part(native(x), i, native(made))
+
+
+def extend(x, items):
+    """Append the items of an iterable."""
+    if is_like(x, items):
+        natives.extend_by(native(x), native(items))
+    else:
+        for item in items:
+            natives.push(native(x), as_item(x, item))
+
+
+# ---------------------------------------------------------------- tables
+
+
+def empty(table):
+    """Remove all keys."""
+    at = OWNED_NEXT(table, 0)
+    while at >= 0:
+        LOCAL_REMOVE(table, at, OWNED_KEY(table, at), must=False)
+        at = OWNED_NEXT(table, at + 1)
