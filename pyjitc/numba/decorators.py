@@ -9,6 +9,7 @@ import numpy as np
 
 from ..api.jit import decorated
 from ..api.signature import signature_of
+from ..base.errors import suggest
 from ..base.lazy import lazy
 from ..base.options import NAMES, make_options
 from ..front.functions import passing
@@ -21,9 +22,9 @@ _cfuncs, _ufuncs = lazy("pyjitc.api.cfunc"), lazy("pyjitc.api.vectorize")
 
 __all__ = ["cfunc", "guvectorize", "jit", "njit", "jit_module", "vectorize", "IGNORED"]
 
-# Options without an effect here; debug= and locals= have another meaning, or none.
+# Options without an effect here; debug= has another meaning.
 IGNORED = frozenset((
-    "nopython", "forceobj", "looplift", "locals", "target", "target_backend", "pipeline_class", "debug", "_nrt",
+    "nopython", "forceobj", "looplift", "target", "target_backend", "pipeline_class", "debug", "_nrt",
     "no_cpython_wrapper", "no_cfunc_wrapper", "no_rewrites", "forceinline", "_dbg_extend_lifetimes", "_dbg_optnone",
     "lineinfo", "parallel"))
 
@@ -41,8 +42,14 @@ def _is_late(t) -> bool:
 
 def _options(given: dict) -> dict:
     chosen = {}
+    wrong = [name for name in given if name not in NAMES and name not in IGNORED]
+    if wrong:
+        near = suggest(wrong[0], (*NAMES, *IGNORED))
+        raise KeyError(f"Unrecognized options: {set(wrong)}" + (f"; did you mean {near!r}?" if near else ""))
     for name, value in given.items():
-        if name == "parallel" and name in NAMES:
+        if name == "parallel":
+            if not isinstance(value, (bool, dict)):
+                raise ValueError("Expect parallel option to be either a bool or a dict")
             chosen[name] = bool(value)
         elif name == "inline" and callable(value) or name == "boundscheck" and value is None:
             continue
@@ -65,26 +72,30 @@ def jit(signature_or_function=None, locals={}, cache=False, pipeline_class=None,
     if inspect.isclass(function):
         raise TypeError(f"jit compiles functions, not classes: {function!r}; see numba.experimental.jitclass")
     if callable(function) and not isinstance(function, types.Type):
-        return decorated(outlined(function), (), given, Dispatcher)
+        return decorated(outlined(function, locals), (), given, Dispatcher)
     if function is None or forgiving:  # in object mode signatures are ignored
-        return lambda function: decorated(outlined(function), (), given, Dispatcher)
+        return lambda function: decorated(outlined(function, locals), (), given, Dispatcher)
+    if isinstance(function, (int, float)):
+        raise TypeError(f"The decorated object is not a function (got type {type(function)}).")
     declared = [types.signature(one) for one in (function if isinstance(function, list) else [function])]
     # Functions and members of enums have types that are known only when they are passed, and records come as their
     # arrays: code is compiled for each then.
     declared = [one for one in declared if not any(
         map(_is_late, getattr(one, "args", one if isinstance(one, tuple) else ())))]
-    return lambda function: decorated(outlined(_frozen(function)), declared, given, Dispatcher)
+    return lambda function: decorated(outlined(_frozen(function), locals), declared, given, Dispatcher)
 
 
-def outlined(function):
-    """The function with its `with objmode` blocks replaced by calls."""
+def outlined(function, locals={}):
+    """The function with its `with objmode` blocks replaced by calls, and with conversions of the local variables whose
+    types `locals` declares."""
     if type(function) is not FunctionType:
         return function
     code = function.__code__
-    if not any(name == "objmode" or function.__globals__.get(name) is special.objmode
-               for name in (*code.co_names, *code.co_freevars)):
+    declared = {name: t for name, t in locals.items() if name in (*code.co_varnames, *code.co_cellvars)}
+    if not declared and not any(name == "objmode" or function.__globals__.get(name) is special.objmode
+                                for name in (*code.co_names, *code.co_freevars)):
         return function
-    return _regions.without_regions(function, special.objmode)
+    return _regions.without_regions(function, special.objmode, declared)
 
 
 def njit(*args, **options):

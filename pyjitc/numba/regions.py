@@ -11,6 +11,7 @@ import inspect
 from types import CellType, CodeType, FunctionType
 
 from ..base.errors import with_article
+from ..base.lazy import lazy
 from ..infer.meaning import Apply, Const, Mismatch
 from ..lib import extended
 from ..lib.protocol import boxed
@@ -20,6 +21,8 @@ from . import errors, types
 from .conversion import converted
 
 __all__ = ["without_regions"]
+
+_locals = lazy("pyjitc.numba.declared_locals")
 
 
 class Region:
@@ -85,15 +88,16 @@ def _variables(function: FunctionType) -> dict:
     return found
 
 
-def without_regions(function: FunctionType, objmode) -> FunctionType:
-    """A function that may use objmode, with its `with objmode` statements replaced by calls."""
+def without_regions(function: FunctionType, objmode, declared: dict) -> FunctionType:
+    """A function that may use objmode, with its `with objmode` statements replaced by calls, and with the values of
+    local variables converted to their types. declared: the types of local variables."""
     tree = _tree(function)
     if tree is None:
-        raise errors.UnsupportedError(f"{function.__qualname__}() uses objmode, and its source cannot be read; "
-                                      f"define the function in a file")
-    outlined = _Outlined(function, objmode, tree)
+        raise errors.UnsupportedError(f"{function.__qualname__}() uses {'locals=' if declared else 'objmode'}, and its "
+                                      f"source cannot be read; define the function in a file")
+    outlined = _Outlined(function, objmode, tree, _locals.declare(tree, declared) if declared else {})
     outlined.visit_body(tree)
-    return outlined.function() if outlined.regions else function
+    return outlined.function() if outlined.regions or declared else function
 
 
 def _tree(function: FunctionType) -> ast.FunctionDef | None:
@@ -111,8 +115,9 @@ def _tree(function: FunctionType) -> ast.FunctionDef | None:
 class _Outlined:
     """A function whose parts are being replaced."""
 
-    def __init__(self, scope: FunctionType, objmode, tree: ast.FunctionDef):
+    def __init__(self, scope: FunctionType, objmode, tree: ast.FunctionDef, cells: dict[str, CellType]):
         self.scope, self.objmode, self.tree = scope, objmode, tree
+        self.cells = {**dict(zip(scope.__code__.co_freevars, scope.__closure__ or ())), **cells}
         self.locals = {*scope.__code__.co_varnames, *scope.__code__.co_cellvars}
         self.known = {**scope.__globals__, **_variables(scope)}
         # name -> (statement, the variables that it reads and returns, types, problem)
@@ -197,8 +202,7 @@ class _Outlined:
 
     def function(self) -> FunctionType:
         """The function with the calls."""
-        variables = self.scope.__code__.co_freevars
-        cells = dict(zip(variables, self.scope.__closure__ or ()))
+        cells, variables = dict(self.cells), tuple(self.cells)
         for name, (node, reads, names, declared, problem) in self.regions.items():
             result = ast.Return(ast.Tuple([ast.Name(one, ast.Load()) for one in names], ast.Load()))
             body = ast.FunctionDef(name, _arguments(reads), [*node.body, result], [], type_params=[])

@@ -171,3 +171,72 @@ def test_the_dtype_is_that_of_all_that_the_kernel_returns():
 def test_the_mode_may_be_named():
     f = stencil(func_or_mode="constant", cval=1.0)(lambda a: 0.5 * (a[-1] + a[1]))
     same(f(np.arange(4.0)), np.array([1.0, 1.0, 2.0, 1.0]))
+
+
+WINDOW = np.arange(12.0).reshape(3, 4) ** 2
+
+
+def a_closure(a):
+    def kernel(a):
+        return a[-1, 0] + a[0, 1]
+    return stencil(kernel)(a)
+
+
+def with_arguments(a, w):
+    made = stencil(lambda a, w: a[0, -1] * w)
+    return made(a, w)
+
+
+def captured(a, w):
+    return stencil(lambda a: a[1, 0] * w, cval=w)(a)
+
+
+def computed_neighborhood(a, w):
+    def kernel(a):
+        found = 0.0
+        for i in range(-w, w + 1):
+            found += a[0, i]
+        return found
+    return stencil(kernel, neighborhood=((0, 0), (-w, w)))(a)
+
+
+def a_decorator(a):
+    @stencil
+    def kernel(a):
+        return a[0, -2]
+    return kernel(a)
+
+
+def of_a_mode(a):
+    return stencil("constant", cval=3)(lambda a: a[0, -2])(a)
+
+
+def usual_indexing(a, w):
+    return stencil(lambda a, w: a[0, 1] * w[0], standard_indexing=("w",))(a, w)
+
+
+def of_a_global(a):
+    return stencil(cross)(a)
+
+
+def into_an_array(a):
+    out = np.ones_like(a)
+    stencil(lambda a: a[-1, 0])(a, out=out)
+    return out
+
+
+@pytest.mark.parametrize("function, args", [
+    (a_closure, ()), (with_arguments, (3.0,)), (captured, (2,)), (captured, (2.5,)), (computed_neighborhood, (1,)),
+    (a_decorator, ()), (of_a_mode, ()), (usual_indexing, (np.array([7.0]),)), (of_a_global, ()), (into_an_array, ())])
+def test_stencils_that_compiled_code_makes(function, args):
+    same(njit(function)(WINDOW, *args), function(WINDOW, *args))
+
+
+@pytest.mark.parametrize("function, text", [
+    (lambda a: stencil(lambda a: 3)(a), "no accesses to relatively indexed arrays"),
+    (lambda a: stencil(lambda a, i: a[i])(a, 1), "Variable stencil index"),
+    (lambda a: stencil(lambda a: a[0, 1], bogus=1)(a), "Unknown stencil option bogus"),
+    (lambda a: stencil(2)(a), "stencil takes a Python function, not int")])
+def test_mistakes_in_compiled_code(function, text):
+    with pytest.raises(TypeError, match=text):
+        njit(function)(WINDOW)

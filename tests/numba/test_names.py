@@ -52,8 +52,12 @@ def test_options(options):
 def test_mistakes_in_options():
     with pytest.raises(ValueError, match="Only one of"):
         nb.jit(forceobj=True, nopython=True)
-    with pytest.raises(TypeError, match="unknown option 'parrallel'"):
+    with pytest.raises(KeyError, match="Unrecognized options: {'parrallel'}; did you mean 'parallel'"):
         nb.njit(parrallel=True)
+    with pytest.raises(ValueError, match="either a bool or a dict"):
+        nb.njit(parallel="yes")
+    with pytest.raises(TypeError, match="not a function"):
+        nb.njit(5)
     with pytest.raises(TypeError, match="jitclass"):
         nb.njit(int)
 

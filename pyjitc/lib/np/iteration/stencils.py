@@ -15,7 +15,7 @@ from ...protocol import declare
 from ...py.instances import OfClass
 from ...rule import intrinsic
 
-__all__ = ["Window", "run", "run_into"]
+__all__ = ["Window", "run", "run_into", "widths"]
 
 
 class Window:
@@ -85,6 +85,15 @@ def step(i, offset, n, k):
 
 
 # -- the loop
+
+
+def widths(neighborhood, k):
+    """How many elements at the low (k = 0) or high (k = 1) end of each axis lack a neighbour. neighborhood: the first
+    and last offset of each axis."""
+    if len(neighborhood) == 0:
+        return ()
+    offset = neighborhood[0][k]
+    return (max(0, offset if k == 1 else -offset),) + widths(neighborhood[1:], k)
 
 
 def run(kernel, arguments, relative, low, high, border):
