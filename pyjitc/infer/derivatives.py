@@ -145,6 +145,10 @@ def _fits(t, wanted) -> bool:
 def check_argument(name, i, t):
     """Refuse the derivative by argument i of type t, where nothing in it can vary."""
     if not varies(t):
+        if isinstance(t, k.Container):
+            raise Mismatch(f"the derivative of {name}() by argument {i} is asked for, which is an object of Python, "
+                           f"{describe(t)}", "pass a tuple, or write the list or dict out where it is passed and do "
+                           "not change it: [x, y], {'a': x}")
         raise Mismatch(f"the derivative of {name}() by argument {i} is asked for, which is {describe(t)}: only floats, "
                        "complex numbers and arrays of these vary",
                        "pass 1.0 for 1, or x.astype(float), or leave it out of argnums")

@@ -12,7 +12,7 @@ from ..ir.uses import users as users_of
 from ..ops import control, generic
 from ..types.kinds import Composite, ListDisplay, Union, all_parts, is_display
 from .expressions import UserCall
-from .meaning import Restart
+from .meaning import UNKNOWN, Restart
 
 __all__ = ["changed", "hands_on_keywords", "mark", "may_repeat", "read_only", "reads_constants"]
 
@@ -166,7 +166,12 @@ def may_repeat(analysis, value) -> bool:
     if t is None or len([part for part in all_parts(t) if isinstance(part, ListDisplay)]) < 2:
         return False
     found = _sources(analysis, value, set())
-    return found is None or len(found) > len(set(found))
+    return found is None or _overlap(found)
+
+
+def _overlap(places) -> bool:
+    """Whether one of the places, see `_sources`, is another of them, or inside another."""
+    return any([one[:len(other)] == other for n, one in enumerate(places) for m, other in enumerate(places) if n != m])
 
 
 def _is_of_numpy(analysis, inst) -> bool:
@@ -174,12 +179,13 @@ def _is_of_numpy(analysis, inst) -> bool:
     references."""
     callee = analysis.av.get(inst.args[0]) if inst.op is generic.CALL else None
     module = "" if callee is None else str(getattr(callee[1], "__module__", ""))
-    return module.partition(".")[0] == "numpy" or module in ("pyjitc.lib.derivatives", "pyjitc.api.derivatives")
+    return module.partition(".")[0] == "numpy" or module in (
+        "pyjitc.lib.derivatives", "pyjitc.lib.transforms", "pyjitc.lib.trees", "pyjitc.api.derivatives")
 
 
 def _sources(analysis, value, seen) -> list | None:
-    """The instructions that make the lists in a value, one entry for each place in the value where a list may be; None
-    if they are not known."""
+    """Where the lists in a value are made, an entry for each place in the value where a list may be: the instruction,
+    and for an item of what a call returns the keys that lead to it. None if that is not known."""
     av = analysis.av.get(value)
     if av is None or not is_display(av[0]):
         return []
@@ -192,14 +198,19 @@ def _sources(analysis, value, seen) -> list | None:
         given: set = set()
         for way in ways:
             one = _sources(analysis, way, {*seen, value})
-            if one is None or len(one) > len(set(one)):
+            if one is None or _overlap(one):
                 return None
             given.update(one)
         return list(given)
+    if inst.op is generic.GETITEM and analysis.av[inst.args[1]][1] is not UNKNOWN:
+        whole = _sources(analysis, inst.args[0], seen)
+        if whole is None or len(whole) != 1 or not _is_of_numpy(analysis, whole[0][0]):
+            return None
+        return [(*whole[0], analysis.av[inst.args[1]][1])]
     if inst.op is not generic.LIST and inst.op is not generic.TUPLE:
-        return [inst] if _is_of_numpy(analysis, inst) or inst.op in _MADE and not any(
+        return [(inst,)] if _is_of_numpy(analysis, inst) or inst.op in _MADE and not any(
             is_display(analysis.av[x][0]) for x in inst.args) else None
-    found = [inst] if inst.op is generic.LIST else []
+    found: list = [(inst,)] if inst.op is generic.LIST else []
     for arg in inst.args:
         one = _sources(analysis, arg, seen)
         if one is None:

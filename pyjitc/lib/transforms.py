@@ -19,6 +19,7 @@ from .derivatives import own, pulled, pushed
 from .rule import NONE, Constant, intrinsic
 from .trees import (
     called, called_with, count_leaves, flat, is_tree, leaf_at, like, may_vary, nested, none_like, place_of, restored,
+    tuples, with_leaves,
 )
 
 __all__ = ["batched", "batched_in_parallel", "forward_jacobian", "holomorphic_gradients", "reverse_jacobian"]
@@ -57,7 +58,7 @@ def name_of(f):
 @intrinsic
 def check_given(f, at: Constant, x):
     """Refuse the derivative by argument `at` = x where nothing in it can vary."""
-    check_argument(name_of(f), at[0], x.type)
+    check_argument(name_of(f), at[0], tuples(x).type)
     return NONE
 
 
@@ -121,7 +122,7 @@ def reverse_jacobian(f, at, has_aux, args, marks, holomorphic=False):
         raise TypeError(OF_REAL if holomorphic else BY_COMPLEX)
     check_returned(f, "jacrev", y)
     if isinstance(y, tuple):
-        return like(result, rows_of_parts(f, at, has_aux, args, marks, x, y, 0))
+        return like(result, with_leaves(y, rows_of_leaves(f, at, has_aux, args, marks, x, y, 0)))
     if is_complex(y) and not holomorphic:
         raise TypeError(OF_COMPLEX)
     if not isinstance(y, np.ndarray):
@@ -157,21 +158,19 @@ def in_shape(out, shape, x):
     return out.reshape(shape + shape_of(x))
 
 
-def rows_of_parts(f, at, has_aux, args, marks, x, y, n):
-    """The Jacobians of a function whose result y is a tuple, by reverse sweeps: a tuple, for the items of y from item n
+def rows_of_leaves(f, at, has_aux, args, marks, x, y, n):
+    """The Jacobians of a function whose result is the tree y, by reverse sweeps: a tuple, for the leaves from leaf n
     on."""
-    if n == len(y):
+    if n == count_leaves(y):
         return ()
-    return (rows_of_part(f, at, has_aux, args, marks, x, y, n),) + rows_of_parts(
+    return (rows_of_leaf(f, at, has_aux, args, marks, x, y, n),) + rows_of_leaves(
         f, at, has_aux, args, marks, x, y, n + 1)
 
 
-def rows_of_part(f, at, has_aux, args, marks, x, y, n):
-    part = y[n]
-    if not may_vary(part) and not isinstance(part, tuple):
+def rows_of_leaf(f, at, has_aux, args, marks, x, y, n):
+    part = leaf_at(y, n)
+    if not may_vary(part):
         return none_like(marks, at, x)
-    if isinstance(part, tuple):
-        raise TypeError("jacrev needs a function that returns a number, an array or a tuple of these; use jacfwd")
     if is_complex(part):
         raise TypeError(OF_COMPLEX)
     if not isinstance(part, np.ndarray):
@@ -186,19 +185,15 @@ def rows_of_part(f, at, has_aux, args, marks, x, y, n):
 
 
 def alone(y, n, cotangent):
-    """A cotangent of the tuple y that is zero except for item n."""
+    """A cotangent of the tree y that is zero except for leaf n."""
+    if not isinstance(y, tuple):
+        return cotangent if n == 0 else nothing(y)
     if len(y) == 0:
         return ()
-    if n == 0:
-        return (cotangent,) + alone(y[1:], n - 1, cotangent)
-    return (nothing(y[0]),) + alone(y[1:], n - 1, cotangent)
+    return (alone(y[0], n, cotangent),) + alone(y[1:], n - count_leaves(y[0]), cotangent)
 
 
 def nothing(y):
-    if isinstance(y, tuple):
-        if len(y) == 0:
-            return ()
-        return (nothing(y[0]),) + nothing(y[1:])
     if isinstance(y, np.ndarray):
         return np.zeros(y.shape, y.dtype)
     return 0.0
@@ -217,12 +212,16 @@ def columns(y, n):
 
 def with_axes(out, y, shape):
     if isinstance(y, tuple):
-        if len(y) == 0:
-            return ()
-        return (with_axes(out[0], y[0], shape),) + with_axes(out[1:], y[1:], shape)
+        return of_class(y, all_with_axes(out, y, shape))
     if out is None:
         return None
     return out.reshape(shape_of(y) + shape)
+
+
+def all_with_axes(out, y, shape):
+    if len(y) == 0:
+        return ()
+    return (with_axes(out[0], y[0], shape),) + all_with_axes(out[1:], y[1:], shape)
 
 
 def first(y, has_aux):

@@ -19,7 +19,7 @@ from .rule import Constant, intrinsic
 
 __all__ = ["applied", "called", "called_with", "constant_marks", "count_leaves", "flat", "holder", "is_tree",
            "leaf_at", "like", "marked", "marks_of", "may_vary", "nested", "none_like", "of_trees", "place_of",
-           "restored", "structured", "tuples"]
+           "restored", "structured", "tuples", "with_leaves"]
 
 
 def marks_of(t) -> Any:
@@ -160,6 +160,12 @@ def count_leaves(x):
 @intrinsic
 def leaf_at(x, n: Constant):
     return _leaves(x)[n]
+
+
+@intrinsic
+def with_leaves(x, leaves):
+    """A tree of tuples with the structure of x, of the items of the tuple `leaves`."""
+    return _rebuilt(x, iter(_items(leaves)))
 
 
 @intrinsic

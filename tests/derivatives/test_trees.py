@@ -230,3 +230,67 @@ def test_dicts_that_are_changed_are_refused():
 
     with pytest.raises(pyjitc.TypingError, match="returns a dict that is an object of Python"):
         jvp(f, (X,), (X,))
+
+
+def of_two(x):
+    return x[0] ** 3 * x[1] ** 2
+
+
+def of_nested(x):
+    return x[0][0] ** 2 * x[1][0] + x[0][1] ** 3
+
+
+def with_lists(x):
+    y = x[0] * x[1]
+    return y, [y, [y, 2.0]]
+
+
+def test_second_derivatives_by_lists():
+    second = [[24.0, 12.0], [12.0, 2.0]]
+    for made in (pyjitc.hessian(of_two), pyjitc.jacfwd(pyjitc.jacfwd(of_two)), pyjitc.jacrev(grad(of_two))):
+        found = made([1.0, 2.0])
+        assert found == second and [type(row) for row in found] == [list, list] and found[0] is not found[1]
+    third = [[[24.0, 24.0], [24.0, 6.0]], [[24.0, 6.0], [6.0, 0.0]]]
+    assert pyjitc.jacfwd(pyjitc.hessian(of_two))([1.0, 2.0]) == third
+    arrays = pyjitc.hessian(lambda p: np.sum(p[0] * p[1]))([np.ones(2), np.arange(2.0)])
+    assert np.array_equal(arrays[0][1], np.eye(2)) and not np.any(arrays[0][0])
+    assert pyjitc.hessian(lambda d: d["a"][0] * d["a"][1] + d["b"] ** 2)({"a": [1.0, 2.0], "b": 3.0}) == {
+        "a": [{"a": [0.0, 1.0], "b": 0.0}, {"a": [1.0, 0.0], "b": 0.0}], "b": {"a": [0.0, 0.0], "b": 2.0}}
+
+
+@pytest.mark.parametrize("name", ("jacfwd", "jacrev"))
+def test_jacobians_of_nested_results(name):
+    made = getattr(pyjitc, name)
+    assert made(lambda x: [x[0] * x[1], x[1] ** 2])([2.0, 3.0]) == [[3.0, 2.0], [0.0, 6.0]]
+
+    def nested(x):
+        return x[0] ** 2, [x[1], {"a": x[0] * x[1], "n": 3}], Point(x, 2)
+
+    assert made(nested)((2.0, 3.0)) == (
+        (4.0, 0.0), [(0.0, 1.0), {"a": (3.0, 2.0), "n": (None, None)}], Point(((1.0, 0.0), (0.0, 1.0)), (None, None)))
+    of_array = made(nested)(np.array([2.0, 3.0]))
+    assert of_array[1][1]["n"] is None and np.array_equal(of_array[1][1]["a"], [3.0, 2.0])
+    assert np.array_equal(of_array[2].x, np.eye(2))
+
+
+def test_gradients_by_nested_lists():
+    nested = [[2.0, 3.0], [1.0]]
+    assert grad(of_nested)(nested) == [[4.0, 27.0], [4.0]]
+    assert value_and_grad(of_nested)(nested) == (31.0, [[4.0, 27.0], [4.0]])
+    assert pyjitc.hessian(of_nested)(nested)[1] == [[[4.0, 0.0], [0.0]]]
+    assert grad(lambda a, b: a[0][0] * b[1][0] * a[1][0], (0, 1))([[2.0], [3.0]], [[4.0], [5.0]]) == (
+        [[15.0], [10.0]], [[0.0], [6.0]])
+    assert grad(with_lists, has_aux=True)([2.0, 3.0]) == ([3.0, 2.0], [6.0, [6.0, 2.0]])
+    for made in (pyjitc.jacfwd, pyjitc.jacrev):
+        assert made(with_lists, has_aux=True)([2.0, 3.0]) == ([3.0, 2.0], [6.0, [6.0, 2.0]])
+    assert pyjitc.hessian(with_lists, has_aux=True)([2.0, 3.0]) == ([[0.0, 1.0], [1.0, 0.0]], [6.0, [6.0, 2.0]])
+
+
+def test_a_gradient_that_must_be_an_object_is_refused():
+    @njit
+    def twice(a, b):
+        found = grad(of_two)([a, b])
+        return [found, found]
+
+    with pytest.raises(pyjitc.TypingError, match=r"of_two\(\) by argument 0 is asked for, which is an object of Pyth"):
+        twice(1.0, 2.0)
