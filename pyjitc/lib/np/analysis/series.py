@@ -10,6 +10,7 @@ from ....types.lattice import dtype_of, kind_of, promote
 from ...build import compiled
 from ...intrinsics import fail
 from ...rule import intrinsic
+from ..linalg.eigen import ALWAYS_COMPLEX, all_real, real_parts
 from .polynomials import vector
 
 __all__ = ["CALLS"]
@@ -245,7 +246,10 @@ def polyroots(c):
         return x[:0]
     if len(x) == 2:
         return np.array([-x[0] / x[1]])
-    return np.sort(np.linalg.eigvals(polycompanion(x)))
+    found = np.sort(np.linalg.eigvals(polycompanion(x)))
+    if ALWAYS_COMPLEX and x.dtype.kind != "c" and all_real(found):
+        return real_parts(found)
+    return found
 
 
 def trimcoef(c, tol=0):
