@@ -15,7 +15,8 @@ Needs: SSA, the marks of versioning.  Keeps: SSA, effects and their order.
 from __future__ import annotations
 
 from ..ir import core as ir
-from ..ir.cfg import LoopNest, in_edges, reverse_postorder, used_from_outside, uses_of
+from ..ir.cfg import LoopNest, in_edges, reverse_postorder
+from ..ir.uses import used_from_outside, uses_of
 from ..ops import control
 from ..ops.structure import TUPLE_GET, TUPLE_MAKE
 from ..types.kinds import Array, NoneType, Tuple, is_scalar

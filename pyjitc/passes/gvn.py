@@ -14,7 +14,7 @@ from ..ir import core as ir
 from ..ir.cfg import Dominators, LoopNest, in_edges
 from ..ops import arith, memory, structure
 from ..ops.nest import BROADCAST
-from ..types.kinds import Array, Instance, ObjectOf, is_refcounted
+from ..types.kinds import Array, ObjectOf, is_refcounted
 from .alias import Aliases
 from .counted import Definitions
 from .rewrite import remove_unreachable, resolve, substitute
