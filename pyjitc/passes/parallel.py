@@ -102,7 +102,7 @@ def _fork(fn: ir.Function, loop, marked) -> bool:
         return False
     edges = in_edges(fn.blocks)
     count = counted.find(loop, counted.Definitions(fn), edges)
-    defined = {v for block in loop.blocks for v in (*block.params, *(i.result for i in block.insts))}
+    defined = {v for block in loop.blocks for v in block.values()}
     if count is not None and defined.isdisjoint(read_outside(fn, loop.blocks)) and defined.isdisjoint(count.exit.args):
         copies = clone_blocks([block for block in reverse_postorder(fn) if block in loop.blocks], {})
         _unmark(copies[loop.header].terminator)

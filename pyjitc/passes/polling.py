@@ -371,7 +371,7 @@ def _walk(fn, loop, accesses, defs) -> None:
     (entry_block, entry_inst, entry), (latch, back_inst, back) = outside[0], inside[0]
     loc = back_inst.loc
     offsets: dict[tuple[ir.Value, int, int], ir.Value] = {}
-    changing = {v for b in loop.blocks for v in (*b.params, *(i.result for i in b.insts))}
+    changing = {v for b in loop.blocks for v in b.values()}
     for access in accesses:
         array, *indices = access.args
         stored = indices[array.type.ndim:]
@@ -509,7 +509,7 @@ def _copied(loop, number, readers) -> dict[ir.Value, dict[ir.Block, ir.Value]]:
             for block in copy.values():
                 block.insts = [i for i in block.insts if i.op is not POLL]
     return {v: {copy[block]: one.get(v, v) for copy, one in zip(copies, [{}, *values])} for block in blocks
-            for v in (*block.params, *(i.result for i in block.insts))
+            for v in block.values()
             if any(reader not in loop.blocks for reader in readers.get(v, ()))}
 
 

@@ -230,7 +230,7 @@ class _Ranges:
                 break
         else:
             for block in looped:
-                for v in (*block.params, *(i.result for i in block.insts if i.result is not None)):
+                for v in block.values():
                     if self.follows(v.type):
                         self.known[v] = _top(v.type)
         self.growing = False

@@ -448,7 +448,7 @@ def _version(fn, loop, plan, defs, number, found, aliases):
     `repair`.
     number: block -> its place in the order; found: the blocks that read each value, to which the guard is added."""
     order = sorted(loop.blocks, key=number.__getitem__)
-    defined = [v for b in order for v in [*b.params, *(i.result for i in b.insts if i.result is not None)]]
+    defined = [v for b in order for v in b.values()]
     used_outside = {v for v in defined if any(b not in loop.blocks for b in found.get(v, ()))}
     values: dict[ir.Value, ir.Value] = {}
     copies = clone_blocks(order, values)

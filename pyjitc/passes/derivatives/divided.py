@@ -53,7 +53,7 @@ class _Divided:
         self.helpers, self.staying = helpers, staying
         self.blocks = [block for block in nest.dom.order if block in loop.blocks]
         self.home = {v: block for block in fn.blocks
-                     for v in (*block.params, *(i.result for i in block.insts if i.result is not None))}
+                     for v in block.values()}
 
     def refuse(self, what, inst=None):
         found = inst if inst is not None and inst.loc.line else next(
