@@ -286,14 +286,14 @@ def custom_jvp(fun: Callable, nondiff_argnums: Sequence[int] = ()) -> CompiledFu
     made = _with_rules("custom_jvp", fun, "jvp", nondiff_argnums)
 
     def defjvp(rule, symbolic_zeros=False):
-        return _give(made, fun, "jvp", rule)
+        return _give(made, "jvp", rule)
 
     def defjvps(*rules):
         if nondiff_argnums:
             raise ValueError("defjvps takes functions without nondiff_argnums: use defjvp")
         if len(rules) != len(_parameters(fun)):
             raise TypeError(f"defjvps takes a rule, or None, for each of the {len(_parameters(fun))} arguments")
-        return _give(made, fun, "jvps", tuple(rules))
+        return _give(made, "jvps", tuple(rules))
 
     made.defjvp, made.defjvps = defjvp, defjvps
     return made
@@ -308,7 +308,7 @@ def custom_vjp(fun: Callable, nondiff_argnums: Sequence[int] = ()) -> CompiledFu
     made = _with_rules("custom_vjp", fun, "vjp", nondiff_argnums)
 
     def defvjp(fwd, bwd, symbolic_zeros=False, optimize_remat=False):
-        return _give(made, fun, "vjp", fwd, bwd)
+        return _give(made, "vjp", fwd, bwd)
 
     made.defvjp = defvjp
     return made
@@ -337,7 +337,7 @@ def _with_rules(what, fun, kind, fixed):
     return made
 
 
-def _give(made, fun, kind, rule, second=None):
+def _give(made, kind, rule, second=None):
     """Put a rule into what the compiled function captures, which its code depends on."""
     cells = dict(zip(made.py_func.__code__.co_freevars, made.py_func.__closure__))
     cells["KIND"].cell_contents, cells["RULE"].cell_contents, cells["SECOND"].cell_contents = kind, rule, second

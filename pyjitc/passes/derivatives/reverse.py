@@ -284,10 +284,10 @@ class _Reverse:
                     e.args += [shadow[x] for p, x in list(zip(e.block.params, e.args)) if p in shadow]
                 block.insts.append(inst)
                 if inst.result is not None and self.has_shadow(inst.result):
-                    shadow[inst.result] = self.shadow_of(b, inst, block)
+                    shadow[inst.result] = self.shadow_of(b, inst)
             form.note(block, block.insts)
 
-    def shadow_of(self, b, inst, block):
+    def shadow_of(self, b, inst):
         op, r, shadow = inst.op, inst.result, self.shadow
         if op is mem.ARRAY_VIEW or op is s.RETYPE:
             return _as(b.again(inst, [shadow[inst.args[0]], *inst.args[1:]]), b.insts[-1], own_type(r.type))
