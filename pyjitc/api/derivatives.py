@@ -93,7 +93,7 @@ def vjp(fun: Callable, *primals, has_aux: bool = False) -> tuple:
     are copied. Raises CompileError for an operation without a derivative."""
     function, options, first = _compilable("vjp", fun, len(primals))
     given = (*first, *map(_own, primals))
-    result = _plain(function, options)(*map(_own, given))
+    result = _compiled(function, options)(*map(_own, given))
     pullback = partial(_pulled(function, options, len(first), len(primals), bool(has_aux)), *given)
     return (result[0], pullback, result[1]) if has_aux else (result, pullback)
 
@@ -104,7 +104,7 @@ def linearize(fun: Callable, *primals, has_aux: bool = False) -> tuple:
     for an operation without a derivative."""
     function, options, first = _compilable("linearize", fun, len(primals))
     given = (*first, *map(_own, primals))
-    result = _plain(function, options)(*map(_own, given))
+    result = _compiled(function, options)(*map(_own, given))
     pushforward = partial(_pushed(function, options, len(first), len(primals), bool(has_aux), True), *given)
     return (result[0], pushforward, result[1]) if has_aux else (result, pushforward)
 
@@ -230,7 +230,7 @@ def _check_once(fun, args, modes, atol, rtol, eps):
     name = getattr(fun, "__qualname__", repr(fun))
     if "fwd" in modes:
         function, options, first = _compilable("check_grads", fun, len(args))
-        plain = _plain(function, options)
+        plain = _compiled(function, options)
         ends = [plain(*first, *(_map(lambda x, t: x if t is None else x + sign * eps * t, x, t)
                         for x, t in zip(args, tangents))) for sign in (1, -1)]
         _compare(f"{name}(): forward mode and central differences", tangent,
@@ -484,7 +484,7 @@ def _pulled(fun, options, fixed, count, has_aux):
 
 
 @lru_cache(_DERIVATIVES)
-def _plain(fun, options):
+def _compiled(fun, options):
     return njit(fun)
 
 

@@ -126,7 +126,7 @@ class _Nest:
                 summed |= one.op is ARRAY_LOAD
                 if one.op is ARRAY_LOAD and (one not in self.body or one.result.type is not one.args[0].type.dtype):
                     return False
-            if not all([place == other or self.aliases.told_apart(store, one)
+            if not all([place == other or self.aliases.are_disjoint(store, one)
                         for other, store in self.stores.items()]):
                 return False
         return summed

@@ -32,7 +32,7 @@ def run(fn: Function, options: Any = None) -> None:
     for block in throws:
         throw = block.insts[-1]
         new = throw.args[0].inst
-        if new is None or new.op is not EXC_NEW or not _plain(new.attrs["cls"]) or len(new.args) != 1 \
+        if new is None or new.op is not EXC_NEW or not _takes_one_text(new.attrs["cls"]) or len(new.args) != 1 \
                 or "names" in new.attrs:
             continue
         parts: list[str | Value] = []
@@ -49,7 +49,7 @@ def run(fn: Function, options: Any = None) -> None:
             block.insts = [i for i in block.insts if i not in gone]
 
 
-def _plain(cls: type) -> bool:
+def _takes_one_text(cls: type) -> bool:
     """Whether a class is a builtin exception whose instances are made of one text (those of UnicodeError are not), or
     the one of NumPy's linear algebra."""
     return (getattr(builtins, cls.__name__, None) is cls and not issubclass(cls, UnicodeError)

@@ -743,7 +743,7 @@ class _Region(Carried):
         arrays_in = [v for v in values if isinstance(v.type, k.Array) and values[v] in entry.params]
         old = {values[v] for v in arrays_in}
         new = [p for p in entry.params if isinstance(p.type, k.Array) and p not in old]  # allocated for this region
-        chunk.memo["apart"] = frozenset(
+        chunk.memo["disjoint"] = frozenset(
             [frozenset((values[x], values[y])) for x, y in combinations(arrays_in, 2) if self.aliases.distinct(x, y)]
             + [frozenset(pair) for pair in (*combinations(new, 2), *product(new, old))])
         # the call, and its results

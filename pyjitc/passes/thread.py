@@ -24,7 +24,7 @@ __all__ = ["thread"]
 
 repair = lazy(f"{__package__}.repair")  # most functions have no such branch
 
-_BACK = 4  # the most blocks before an edge whose branches are asked
+_BACK = 4  # the most blocks before an edge that are searched for branches
 _RELATIONS = {a.ILT: "<", a.ILE: "<=", a.IGT: ">", a.IGE: ">=", a.IEQ: "==", a.INE: "!="}
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 _OTHERWISE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}

@@ -53,7 +53,7 @@ def pull(fn: Function, request, shell: Function, helpers) -> None:
 
 
 def drop_copies(fn: Function) -> None:
-    """Return the gradients that are certainly new arrays, each of its own, as they are. Needs: `tidy` has run.
+    """Return the gradients that are certainly new arrays, each of its own, as they are. Needs: `canonicalise` has run.
     Before:  g = nest ... ; p = invoke @copied(g) ; q = tuple_make p       After:  g = nest ... ; q = tuple_make g"""
     users = users_of(fn.blocks)
     replace: dict[Value, Value] = {}
