@@ -54,7 +54,7 @@ def opened(name: str, fun) -> tuple[Any, tuple]:
 
 
 def _positional(fun) -> FunctionType:
-    """A function whose keyword-only parameters are positional ones."""
+    """A copy of a function in which the keyword-only parameters are positional."""
     inner = python_of(fun)
     code, given = inner.__code__, inner.__kwdefaults__ or {}
     count = code.co_argcount

@@ -93,7 +93,7 @@ def vjp(fun: Callable, *primals, has_aux: bool = False) -> tuple:
     are copied. Raises CompileError for an operation without a derivative."""
     function, options, first = _compilable("vjp", fun, len(primals))
     given = (*first, *map(_own, primals))
-    result = _plain(function, options)(*map(_own, given))
+    result = _compiled(function, options)(*map(_own, given))
     pullback = partial(_pulled(function, options, len(first), len(primals), bool(has_aux)), *given)
     return (result[0], pullback, result[1]) if has_aux else (result, pullback)
 
@@ -104,7 +104,7 @@ def linearize(fun: Callable, *primals, has_aux: bool = False) -> tuple:
     for an operation without a derivative."""
     function, options, first = _compilable("linearize", fun, len(primals))
     given = (*first, *map(_own, primals))
-    result = _plain(function, options)(*map(_own, given))
+    result = _compiled(function, options)(*map(_own, given))
     pushforward = partial(_pushed(function, options, len(first), len(primals), bool(has_aux), True), *given)
     return (result[0], pushforward, result[1]) if has_aux else (result, pushforward)
 
@@ -230,7 +230,7 @@ def _check_once(fun, args, modes, atol, rtol, eps):
     name = getattr(fun, "__qualname__", repr(fun))
     if "fwd" in modes:
         function, options, first = _compilable("check_grads", fun, len(args))
-        plain = _plain(function, options)
+        plain = _compiled(function, options)
         ends = [plain(*first, *(_map(lambda x, t: x if t is None else x + sign * eps * t, x, t)
                         for x, t in zip(args, tangents))) for sign in (1, -1)]
         _compare(f"{name}(): forward mode and central differences", tangent,
@@ -286,14 +286,14 @@ def custom_jvp(fun: Callable, nondiff_argnums: Sequence[int] = ()) -> CompiledFu
     made = _with_rules("custom_jvp", fun, "jvp", nondiff_argnums)
 
     def defjvp(rule, symbolic_zeros=False):
-        return _give(made, fun, "jvp", rule)
+        return _give(made, "jvp", rule)
 
     def defjvps(*rules):
         if nondiff_argnums:
             raise ValueError("defjvps takes functions without nondiff_argnums: use defjvp")
         if len(rules) != len(_parameters(fun)):
             raise TypeError(f"defjvps takes a rule, or None, for each of the {len(_parameters(fun))} arguments")
-        return _give(made, fun, "jvps", tuple(rules))
+        return _give(made, "jvps", tuple(rules))
 
     made.defjvp, made.defjvps = defjvp, defjvps
     return made
@@ -308,7 +308,7 @@ def custom_vjp(fun: Callable, nondiff_argnums: Sequence[int] = ()) -> CompiledFu
     made = _with_rules("custom_vjp", fun, "vjp", nondiff_argnums)
 
     def defvjp(fwd, bwd, symbolic_zeros=False, optimize_remat=False):
-        return _give(made, fun, "vjp", fwd, bwd)
+        return _give(made, "vjp", fwd, bwd)
 
     made.defvjp = defvjp
     return made
@@ -337,7 +337,7 @@ def _with_rules(what, fun, kind, fixed):
     return made
 
 
-def _give(made, fun, kind, rule, second=None):
+def _give(made, kind, rule, second=None):
     """Put a rule into what the compiled function captures, which its code depends on."""
     cells = dict(zip(made.py_func.__code__.co_freevars, made.py_func.__closure__))
     cells["KIND"].cell_contents, cells["RULE"].cell_contents, cells["SECOND"].cell_contents = kind, rule, second
@@ -484,7 +484,7 @@ def _pulled(fun, options, fixed, count, has_aux):
 
 
 @lru_cache(_DERIVATIVES)
-def _plain(fun, options):
+def _compiled(fun, options):
     return njit(fun)
 
 

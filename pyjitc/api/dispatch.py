@@ -50,7 +50,7 @@ _stages = lazy("pyjitc.pipeline.stages")
 _notebook, _reporting = lazy("pyjitc.api.notebook"), lazy("pyjitc.api.reporting")
 _handed, _records = lazy("pyjitc.runtime.handed"), lazy("pyjitc.api.records")
 _VARARGS, _VARKEYWORDS = 0x4, 0x8
-_PLAIN = frozenset((float, int, np.ndarray, np.float64))  # classes of arguments that are certainly no trees
+_NO_TREES = frozenset((float, int, np.ndarray, np.float64))  # classes of arguments that are certainly no trees
 
 
 class _NoMatch(Exception):
@@ -124,7 +124,7 @@ class CompiledFunction(Pickled, Callable_):
         given = (args if self._simple and not kwargs and len(args) == self._code.co_argcount
                  else self._bind(args, kwargs))
         trees = self.__dict__.get("__trees__")
-        if trees is not None and any([type(x) not in _PLAIN for x in given]) and trees.takes(given):
+        if trees is not None and any([type(x) not in _NO_TREES for x in given]) and trees.takes(given):
             return trees(given)
         try:
             full, types = self._types(given)

@@ -66,7 +66,7 @@ def vectorize_with(base: Options, signatures: Any = None, /, *, target: str = "c
     chosen = _chosen(base, target, options)
     if function is not None:
         return _vectorized(function, (), chosen, identity)
-    return lambda function: _vectorized(_plain("vectorize", function), declared, chosen, identity)
+    return lambda function: _vectorized(_python_function("vectorize", function), declared, chosen, identity)
 
 
 def guvectorize(signatures: Any = None, layout: str | None = None, /, *, target: str = "cpu", identity: Any = None,
@@ -103,8 +103,8 @@ def guvectorize_with(base: Options, signatures: Any = None, layout: str | None =
         raise TypeError("guvectorize takes the layout of the operands, as in guvectorize('(n)->()')")
     chosen = _chosen(base, target, options)
     parsed = _parsed_layout(layout)
-    return lambda function: _generalised(_plain("guvectorize", function), declared, layout, parsed, chosen, identity,
-                                         writable_args)
+    return lambda function: _generalised(_python_function("guvectorize", function), declared, layout, parsed, chosen,
+                                         identity, writable_args)
 
 
 def _function_or_signatures(name: str, given):
@@ -112,18 +112,18 @@ def _function_or_signatures(name: str, given):
     if given is None:
         return None, ()
     if isinstance(given, (FunctionType, CompiledFunction)):
-        return _plain(name, given), ()
+        return _python_function(name, given), ()
     if isinstance(given, (list, tuple)) and all(
             isinstance(x, (str, Signature, tuple, list)) or hasattr(x, "as_signature") for x in given):
         return None, tuple(map(signature_of, given))
     if isinstance(given, (str, Signature, TypeName, tuple)) or hasattr(given, "as_signature"):
         return None, (signature_of(given),)
     if callable(given):
-        return _plain(name, given), ()
+        return _python_function(name, given), ()
     raise TypeError(f"{given!r} is not a signature; write for instance 'float64(float64, float64)', or a list of them")
 
 
-def _plain(name: str, function) -> FunctionType:
+def _python_function(name: str, function) -> FunctionType:
     if isinstance(function, CompiledFunction):
         function = function.py_func
     if type(function) is not FunctionType:

@@ -147,7 +147,7 @@ def _array(e, t: Array, pointer: str, shape) -> list[str]:
 
 def _shared_array(e, inst):
     t, shape = inst.attrs["type"], inst.attrs["shape"]
-    return _array(e, t, e.module.static_shared(max(g.shape_bytes(t, shape), 1), g.alignment(t)), shape)
+    return _array(e, t, e.module.static_shared(max(g.shape_bytes(t, shape), 1), g.ALIGNMENT), shape)
 
 
 def _dynamic_shared(e, inst):
@@ -161,13 +161,13 @@ def _local_array(e, inst):
     t, shape = inst.attrs["type"], inst.attrs["shape"]
     e.count += 1
     name = f"%a{e.count}"
-    e.entry.append(f"  {name} = alloca [{max(g.shape_bytes(t, shape), 1)} x i8], align {g.alignment(t)}")
+    e.entry.append(f"  {name} = alloca [{max(g.shape_bytes(t, shape), 1)} x i8], align {g.ALIGNMENT}")
     return _array(e, t, name, shape)
 
 
 def _constant_array(e, inst):
     t, shape = inst.attrs["type"], inst.attrs["shape"]
-    return _array(e, t, e.module.constant_data(bytes.fromhex(inst.attrs["data"]) or b"\0", g.alignment(t)), shape)
+    return _array(e, t, e.module.constant_data(bytes.fromhex(inst.attrs["data"]) or b"\0", g.ALIGNMENT), shape)
 
 
 # ---------------------------------------------------------------- atomics

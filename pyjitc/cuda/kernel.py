@@ -41,7 +41,7 @@ _backends = {True: gpu, False: lazy("pyjitc.cuda.hostgrid")}
 _MAX_SHARED = 48 << 10
 _MAX_LAUNCHES = 64  # configurations of a kernel that are cached
 _VALUES = (int, float, complex, str, bytes, np.generic)
-_PLAIN = frozenset((int, float, bool, complex, type(None), np.ndarray, DeviceArray,
+_PASSED_AS_THEY_ARE = frozenset((int, float, bool, complex, type(None), np.ndarray, DeviceArray,
                     *(t for t in np.sctypeDict.values() if t is not np.void)))
 
 
@@ -341,13 +341,13 @@ class Kernel(Pickled, Callable_):
 
 
 def _all_adopted(given) -> tuple:
-    return tuple([x if type(x) in _PLAIN else _adopted(x) for x in given])
+    return tuple([x if type(x) in _PASSED_AS_THEY_ARE else _adopted(x) for x in given])
 
 
 def _adopted(x):
     """Arrays of other libraries as device arrays, also inside tuples."""
     if isinstance(x, tuple):
-        parts = [y if type(y) in _PLAIN else _adopted(y) for y in x]
+        parts = [y if type(y) in _PASSED_AS_THEY_ARE else _adopted(y) for y in x]
         return x._make(parts) if hasattr(x, "_make") else tuple(parts) if type(x) is tuple else x
     if isinstance(x, np.void) and x.dtype.names:  # a record is an array without axes in kernels
         return np.array(x)

@@ -34,7 +34,7 @@ _ARRAYS = (np.ndarray, DeviceArray)
 _NUMPY = {kinds.Int: kinds.int64, kinds.Float: kinds.float64, kinds.Bool: kinds.bool_, kinds.Complex: kinds.complex128}
 
 
-def _plain(function, name: str):
+def _python_function(function, name: str):
     found = portable.plain_function(function)
     if found is None:
         raise TypeError(f"cuda.{name} takes a Python function, not {function!r}")
@@ -69,7 +69,7 @@ class Elementwise(Pickled):
     """The object that `elementwise` makes. py_func: the scalar function."""
 
     def __init__(self, function, signatures, options):
-        self.py_func = _plain(function, "elementwise")
+        self.py_func = _python_function(function, "elementwise")
         code = self.py_func.__code__
         if code.co_flags & 0xC or code.co_kwonlyargcount:
             raise TypeError(f"{self.py_func.__qualname__}() is made element by element: it takes no *args, **kwargs "
@@ -252,7 +252,7 @@ class Reduce(Pickled):
     """The object that `reduce` makes. py_func: the scalar function."""
 
     def __init__(self, function, options=None):
-        self.py_func = _plain(function, "reduce")
+        self.py_func = _python_function(function, "reduce")
         self.options = options or {}
         functools.update_wrapper(self, self.py_func)
         self._kernels: dict = {}

@@ -188,7 +188,7 @@ def _split(source: ir.Function, proto) -> list[ir.Block]:
     live = _live_in(blocks, {current: following for current, _, following, _ in yields}, callee)
     made: dict[ir.Value, int] = {callee: 0}
     for block in blocks:
-        for value in [*block.params, *(inst.result for inst in block.insts)]:
+        for value in block.values():
             made.setdefault(value, len(made))
     order = {block: sorted(live[block].difference(block.params), key=made.__getitem__) for block in blocks}
     order[first] = []

@@ -77,10 +77,10 @@ def find(code, instrs, stores, takes, fixed, cell_name, apart):
                 break
     while True:  # another function captures a name before it is assigned: only functions may be made in between
         bad = {m.name for m in made.values() for at in takes.get(m.name, ())
-               if at < m.first and not (m.plain and _only_making(instrs, at, m.store, made, code, cell_name))}
+               if at < m.first and not (m.plain and _only_making(instrs, at, m.store))}
         for m in made.values():
             m.names = list(m.code.co_freevars)
-        bad = bad or _complete(made, stores, takes)
+        bad = bad or _complete(made, stores)
         if not bad:
             break
         for name in bad:
@@ -124,7 +124,7 @@ def _making(code, instrs, i, name):
     return _Made(name, instrs[first].offset, instrs[i].offset, inner, qualname or inner.co_qualname, plain)
 
 
-def _only_making(instrs, start, end, made, code, cell_name):
+def _only_making(instrs, start, end):
     """Whether the instructions from `start` to `end` only make functions."""
     for k, x in enumerate(instrs):
         if start <= x.offset <= end:
@@ -135,7 +135,7 @@ def _only_making(instrs, start, end, made, code, cell_name):
     return True
 
 
-def _complete(made, stores, takes):
+def _complete(made, stores):
     """Add to each closure the items that later functions need; returns the names for which that is not possible."""
     changed = True
     while changed:

@@ -274,6 +274,10 @@ class Block:
     def terminator(self) -> Inst:
         return self.insts[-1]
 
+    def values(self) -> list[Value]:
+        """The values that it defines: its parameters and the results of its instructions."""
+        return [*self.params, *[inst.result for inst in self.insts if inst.result is not None]]
+
     def edges(self):
         """All edges that leave the block, in order (exceptional ones where they occur)."""
         for inst in self.insts:
@@ -320,8 +324,7 @@ class Function:
 
     def values(self) -> list[Value]:
         """All its values: the parameters of blocks and the results of instructions."""
-        return [v for block in self.blocks for v in (*block.params, *[inst.result for inst in block.insts])
-                if v is not None]
+        return [v for block in self.blocks for v in block.values()]
 
     def __repr__(self):
         return f"<function {self.name}>"

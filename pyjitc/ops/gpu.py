@@ -21,7 +21,7 @@ from .memory import item_bytes
 from .signature import signature
 
 __all__ = ["GPU_OPS", "CONVERGENT", "MEMORIES", "ATOMICS", "REDUCTIONS", "SHUFFLES", "VOTES", "FULL_MASK", "WARP_SIZE",
-           "shape_bytes", "alignment"]
+           "shape_bytes", "ALIGNMENT"]
 
 WARP_SIZE = 32
 FULL_MASK = 0xFFFFFFFF
@@ -96,9 +96,7 @@ def shape_bytes(t: Array, shape) -> int:
     return item_bytes(t.dtype) * math.prod(shape)
 
 
-def alignment(t: Array) -> int:
-    """The alignment of memory for elements of an array: 16 bytes, for vector accesses."""
-    return 16
+ALIGNMENT = 16  # of the memory of arrays, for vector accesses
 
 
 # ---------------------------------------------------------------- position of a thread

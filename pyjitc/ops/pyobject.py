@@ -21,16 +21,16 @@ _EFFECTS = RAISES | ALLOCATES | HOST
 _CONVERSIONS: dict[str, Callable] = {"": lambda x: x, "s": str, "r": repr, "a": ascii}
 
 
-_PLAIN = frozenset((Bool, Complex, Float, Int, NoneType, Str))
+_IMMUTABLE = frozenset((Bool, Complex, Float, Int, NoneType, Str))
 
 
 def is_object(v) -> bool:
     """Whether a value is a constant that is an object of the interpreter, or a tuple of such."""
-    return v.inst is not None and v.inst.op is CONST and _is_plain(v.type)
+    return v.inst is not None and v.inst.op is CONST and _is_immutable(v.type)
 
 
-def _is_plain(t) -> bool:
-    return t in _PLAIN or type(t) is Tuple and t.cls is None and all(map(_is_plain, t.elements))
+def _is_immutable(t) -> bool:
+    return t in _IMMUTABLE or type(t) is Tuple and t.cls is None and all(map(_is_immutable, t.elements))
 
 
 def _box_lower(e, inst, x):

@@ -15,7 +15,7 @@ from __future__ import annotations
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges
 from ..ops.memory import ALONE_HERE, ARRAY_LOAD, ARRAY_STORE
-from .alias import Aliases, marked_apart
+from .alias import Aliases, marked_disjoint
 from .counted import Affine, Counted, Definitions, affine, extremes, find, first_and_last
 
 __all__ = ["run"]
@@ -35,7 +35,7 @@ def run(fn: ir.Function, options=None) -> None:
             continue
         bounds: dict[ir.Value, tuple[Affine, Affine]] | None = None
         for store, same, others in found:
-            others = [one for one in others if not marked_apart(store, one)]
+            others = [one for one in others if not marked_disjoint(store, one)]
             within = [one for one in others if one.args[0] is store.args[0]]
             if all(aliases.distinct(store.args[0], one.args[0]) for one in others if one not in within):
                 if bounds is None and within:

@@ -2,7 +2,7 @@
 
 An operation names the regions that it reads and writes (ir/core.py); accesses to different regions never overlap.
 Accesses to elements are told apart by their arrays: an array that is allocated here shares no memory with an argument;
-a test at run time may have shown that two arrays share none (`apart`, see `ops/memory.py`); and elements of one array
+a test at run time may have shown that two arrays share none (`noalias`, see `ops/memory.py`); and elements of one array
 whose indices differ by a constant are different elements. A call has the effects of its callee. There is no type-based
 alias analysis: a NumPy program may view the same bytes as another type.
 
@@ -23,7 +23,7 @@ from ..ops.control import INVOKE
 from ..ops.nest import NEST_INTO
 from ..types.kinds import Array
 
-__all__ = ["Aliases", "SAME_MEMORY", "gathers", "marked_apart", "may_free", "root_of"]
+__all__ = ["Aliases", "SAME_MEMORY", "gathers", "marked_disjoint", "may_free", "root_of"]
 
 _VIEWS = frozenset((m.ARRAY_VIEW, s.RETYPE))  # the result leads to the memory of the first operand
 # The result may lead to the memory of any operand.
@@ -39,14 +39,14 @@ class Aliases:
 
     def __init__(self, fn: Function):
         self.given = frozenset(fn.params)
-        self.apart = fn.memo.get("apart", ())  # pairs of parameters that share no memory, in chunks of a loop
+        self.disjoint = fn.memo.get("disjoint", ())  # pairs of parameters that share no memory, in chunks of a loop
         # the effects of callees, as `_call` returns them
         self.known: dict[Function, tuple[int, list[int] | None]] = {fn: _ANYTHING}
 
     def distinct(self, x: Value, y: Value) -> bool:
         """Whether two arrays are known to share no memory."""
         x, y = root_of(x), root_of(y)
-        if self.apart and frozenset((x, y)) in self.apart:
+        if self.disjoint and frozenset((x, y)) in self.disjoint:
             return True
         made = is_fresh(x), is_fresh(y)
         # an argument was allocated before anything that is allocated in this function
@@ -121,9 +121,9 @@ class Aliases:
         written = self.written(inst)
         return written is not None and all(self.distinct(x, y) for x in written for y in arrays)
 
-    def told_apart(self, one: Inst, other: Inst) -> bool:
+    def are_disjoint(self, one: Inst, other: Inst) -> bool:
         """Whether the arrays of two accesses to elements are known to share no memory."""
-        return self.distinct(one.args[0], other.args[0]) or marked_apart(one, other)
+        return self.distinct(one.args[0], other.args[0]) or marked_disjoint(one, other)
 
     def may_change(self, inst: Inst, load: Inst) -> bool:
         """Whether `inst` may change what `load` reads."""
@@ -131,7 +131,7 @@ class Aliases:
         if not common:
             return False
         if common == ELEMENTS and load.op is m.ARRAY_LOAD:
-            if inst.op is m.ARRAY_STORE and _separated(inst, load):
+            if inst.op is m.ARRAY_STORE and marked_disjoint(inst, load):
                 return False
             return not self._writes_others(inst, load.args[:1])
         if common == CELLS and inst.op is m.CELL_STORE:
@@ -140,7 +140,7 @@ class Aliases:
         return True
 
 
-def marked_apart(one: Inst, other: Inst) -> bool:
+def marked_disjoint(one: Inst, other: Inst) -> bool:
     """Whether `versioning` has marked two accesses to elements as accesses to arrays that share no memory."""
     group, _, *others = one.attrs.get("noalias", (None, None))
     found = other.attrs.get("noalias", (None,))
@@ -171,9 +171,3 @@ def may_free(inst: Inst) -> bool:
 def gathers(inst: Inst) -> bool:
     """Whether an instruction is a call `array[mask]`, which copies the elements that a Boolean mask selects."""
     return inst.op is INVOKE and inst.attrs["callee"].flags.selects_by_mask
-
-
-def _separated(one: Inst, other: Inst) -> bool:
-    """Whether a test at run time has shown that two accesses go to different memory."""
-    x, y = one.attrs.get("apart"), other.attrs.get("apart")
-    return x is not None and y is not None and x[0] == y[0] and y[1] in x[2:]

@@ -275,7 +275,7 @@ class _Batch:
                         batched.update(dict.fromkeys(members.get(key(v), (v,))))
         if any(inst.op in (c.BRANCH, c.SWITCH) and inst.args[0] in self for inst in insts):
             raise Refused
-        if self.in_loop(insts) or not self.inside and not any(
+        if self.in_loop() or not self.inside and not any(
                 x in self and self.is_whole(inst) for inst in insts for x in inst.args):
             raise Refused
 
@@ -302,7 +302,7 @@ class _Batch:
         """Whether an instruction processes whole arrays."""
         return inst.op in NESTS or inst.op is mem.DOT or inst.op is c.INVOKE
 
-    def in_loop(self, insts) -> bool:
+    def in_loop(self) -> bool:
         """Whether a loop of the function processes elements one by one, which a loop over examples does better."""
         number = {block: n for n, block in enumerate(self.order)}
         looping: set[Block] = set()

@@ -17,7 +17,7 @@ from ..types.kinds import Bool, Int
 __all__ = ["clears_lowest", "count"]
 
 
-def clears_lowest(p: ir.Value, value: ir.Value, defs) -> ir.Inst | None:
+def clears_lowest(p: ir.Value, value: ir.Value) -> ir.Inst | None:
     """The subtraction of x & (x - 1), if `value` is that of x = p."""
     made = value.inst
     if made is None or made.op is not a.IAND or p not in made.args:
@@ -40,7 +40,7 @@ def count(fn: ir.Function, loop, ranges) -> bool:
     if back.block is not header or out.block is header:
         return False
     for p, z in zip(header.params, back.args):
-        less = clears_lowest(p, z, defs)
+        less = clears_lowest(p, z)
         if less is not None:
             break
     else:

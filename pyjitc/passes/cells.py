@@ -135,7 +135,7 @@ def _may_be_own(fn: ir.Function, cell: ir.Value, holders, region: _Region, other
               and not one.is_read_after(cell, holders)]
     of_block = {block: one for one in spaces for block in one.blocks}
     for block in fn.blocks:
-        for v in (*block.params, *[inst.result for inst in block.insts]):
+        for v in block.values():
             if v in holders:
                 if block not in of_block or block is of_block[block].loop.loop.header:
                     return False

@@ -101,8 +101,7 @@ def split(fn, loop, condition, inst, entry, moved, defs) -> None:
         defs.block_of[one.result].insts.remove(one)
         before.insts.append(one)
     order = [b for b in fn.blocks if b in loop.blocks]
-    defined = [v for b in order for v in [*b.params, *(i.result for i in b.insts if i.result is not None)]]
-    home = {v: b for b in order for v in [*b.params, *(i.result for i in b.insts if i.result is not None)]}
+    home = {v: b for b in order for v in b.values()}
     used = read_outside(fn, loop.blocks)
     values: dict[ir.Value, ir.Value] = {}
     copies = clone_blocks(order, values)
@@ -117,7 +116,7 @@ def split(fn, loop, condition, inst, entry, moved, defs) -> None:
     fn.blocks = [*fn.blocks, before, *copies.values()]
     remove_unreachable(fn)
     reached = set(fn.blocks)
-    definitions = {v: {b: w for b, w in ((home[v], v), (copies[home[v]], values[v])) if b in reached} for v in defined
+    definitions = {v: {b: w for b, w in ((home[v], v), (copies[home[v]], values[v])) if b in reached} for v in home
                    if v in used}
     if definitions:
         repair(fn, definitions)

@@ -123,4 +123,4 @@ def _copy(fn, counted, exact) -> dict[ir.Value, dict[ir.Block, ir.Value]]:
     entry.block, entry.args = guard, []
     fn.blocks += [guard, start, *copies.values()]
     return {v: {block: v, copies[block]: values[v]} for block in order
-            for v in (*block.params, *(i.result for i in block.insts)) if v in used}
+            for v in block.values() if v in used}

@@ -57,14 +57,13 @@ def _drop_polls(fn: ir.Function) -> None:
 
 
 def _throw_texts(fn: ir.Function) -> None:
-    made = {i.result: i for b in fn.blocks for i in b.insts if i.op is control.CONST or i.op is _NEW}
     for block in fn.blocks:
         last = block.insts[-1]
-        new = made.get(last.args[0]) if last.op is _THROW_NEW else None
+        new = last.args[0].inst if last.op is _THROW_NEW else None
         if new is None or new.op is not _NEW or last.unwind is not None:
             continue
         given = new.args[:len(new.args) - len(new.attrs.get("names", ()))]
-        values = [p.attrs["value"] for a in given if (p := made.get(a)) is not None and p.op is control.CONST]
+        values = [p.attrs["value"] for a in given if (p := a.inst) is not None and p.op is control.CONST]
         if len(values) != len(given):
             continue
         message = str(values[0]) if len(values) == 1 else repr(tuple(values)) if values else ""
@@ -77,14 +76,13 @@ def _print_parts(fn: ir.Function) -> None:
     prints = [i for b in fn.blocks for i in b.insts if i.op is gpu.PRINT and any(a.type is Str for a in i.args)]
     if not prints:
         return
-    made = {i.result: i for b in fn.blocks for i in b.insts if i.result is not None}
     used: set[ir.Inst] = set()
     for inst in prints:
         texts = [inst.attrs["texts"][0]]
         values: list = []
         forms: list = []
         for arg, text in zip(inst.args, inst.attrs["texts"][1:]):
-            if not _add_parts(arg, made, texts, values, forms, used):
+            if not _add_parts(arg, texts, values, forms, used):
                 raise _error(fn, inst, "print this str, which is made as the kernel runs",
                              "print numbers, as in print('x is', x), print(f'x is {x}') or print(f'{i:4d} {x:8.3f}')")
             texts[-1] += text
@@ -95,9 +93,9 @@ def _print_parts(fn: ir.Function) -> None:
         block.insts = [i for i in block.insts if i not in used or i.result in left]
 
 
-def _add_parts(value: ir.Value, made, texts: list[str], values: list[ir.Value], forms: list[str],
+def _add_parts(value: ir.Value, texts: list[str], values: list[ir.Value], forms: list[str],
                used: set[ir.Inst]) -> bool:
-    inst = made.get(value)
+    inst = value.inst
     if value.type is not Str:
         values.append(value)
         forms.append("")
@@ -108,12 +106,14 @@ def _add_parts(value: ir.Value, made, texts: list[str], values: list[ir.Value], 
         return True
     if inst is not None and inst.op is PY_JOIN:
         used.add(inst)
-        return all(_add_parts(a, made, texts, values, forms, used) for a in inst.args)
+        return all(_add_parts(a, texts, values, forms, used) for a in inst.args)
     if inst is None or inst.op is not PY_FORMAT or inst.attrs["conversion"] not in ("", "s"):
         return False
-    box, wrapped = made.get(inst.args[0]), made.get(inst.args[1])
-    spec = made.get(wrapped.args[0]) if wrapped is not None and wrapped.op is PY_BOX else wrapped
-    t = box.args[0].type if box is not None and box.op is PY_BOX else NoneType
+    box, wrapped = inst.args[0].inst, inst.args[1].inst
+    spec = wrapped.args[0].inst if wrapped is not None and wrapped.op is PY_BOX else wrapped
+    if box is None or box.op is not PY_BOX:
+        return False
+    t = box.args[0].type
     if inst.args[1].type is NoneType:
         form = ""
     elif (spec is not None and spec.op is control.CONST

@@ -72,8 +72,6 @@ def flatten(fn: Function, facts: Facts) -> bool:
                 before.setdefault(inst, []).extend(facts.fresh)
                 facts.fresh.clear()
         block.params[position:position + 1] = new
-        for step in steps:
-            facts.defs[step.result] = step
         made.setdefault(block, []).extend(steps)
     if not made:
         return False
@@ -89,7 +87,7 @@ def flatten(fn: Function, facts: Facts) -> bool:
 
 
 def _is_made(facts: Facts, value: Value) -> bool:
-    inst = facts.defs.get(value)
+    inst = value.inst
     return inst is not None and inst.op in _MAKES
 
 

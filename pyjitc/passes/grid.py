@@ -240,16 +240,13 @@ class _Grid:
         """Whether threads use their number along x, and that of their block, only to compute their position in the
         grid, and blocks have no shared memory."""
         insts = [*self.start.insts, *self.own, *(i for b in self.fn.blocks for i in b.insts)]
-        made = {i.result: i for i in insts if i.result is not None}
 
         def along_x(v, op) -> bool:
-            inst = made.get(v)
-            return inst is not None and inst.op is op and inst.attrs["axis"] == 0
+            return v.inst is not None and v.inst.op is op and v.inst.attrs["axis"] == 0
 
         def is_base(v) -> bool:
-            inst = made.get(v)
-            return inst is not None and inst.op is a.IMUL and any(
-                along_x(x, gpu.BLOCK_ID) and along_x(y, gpu.BLOCK_DIM) for x, y in (inst.args, inst.args[::-1]))
+            return v is not None and v.inst is not None and v.inst.op is a.IMUL and any(
+                along_x(x, gpu.BLOCK_ID) and along_x(y, gpu.BLOCK_DIM) for x, y in (v.inst.args, v.inst.args[::-1]))
 
         def is_place(inst) -> bool:
             return (inst.op is a.IADD
@@ -489,7 +486,7 @@ class _Grid:
                 loaded = make(begin, structure.RETYPE, loaded, type=v.type)
                 begin.insts[-1].attrs["type"] = v.type
             arriving.append((v, loaded))
-        defined = {v: b for b in blocks for v in [*b.params, *(i.result for i in b.insts if i.result is not None)]}
+        defined = {v: b for b in blocks for v in b.values()}
         for v, new in arriving:
             if v not in defined:
                 values[v] = new

@@ -133,7 +133,7 @@ def _bound(fn, counted: Counted, branch, work: int, nest, defs, edges) -> bool:
         return False
     if work == 1:
         op = op.negated
-    if op in (a.ILE, a.IGT) and start is not x and not _is_base(start, defs):
+    if op in (a.ILE, a.IGT) and start is not x and not _is_base(start):
         return False
     # before the outermost loop in which all of these are invariant
     needed = [limit, counted.start[x], counted.start[counted.left], *([] if start is x else [start])]
@@ -191,12 +191,12 @@ def _offset(place, x, defs, loop):
     if inst is None or inst.op is not a.IADD or x not in inst.args:
         return None
     first = inst.args[1 - inst.args.index(x)]
-    if defs.block_of.get(first) in loop.blocks or not (_is_base(first, defs) or inst.attrs.get("flags") == "nuw nsw"):
+    if defs.block_of.get(first) in loop.blocks or not (_is_base(first) or inst.attrs.get("flags") == "nuw nsw"):
         return None
     return first
 
 
-def _is_base(v, defs) -> bool:
+def _is_base(v) -> bool:
     """Whether a value is the number of the first thread of a block in the grid, which is far below 2**62."""
     made = v.inst
     return made is not None and made.op is a.IMUL and all(

@@ -74,7 +74,7 @@ def repeated(functions: list[ir.Function]) -> set[ir.Inst]:
 
 def defined(fn: ir.Function) -> list[tuple[Loop, set[ir.Value]]]:
     """The parallel loops, each with the values that are defined in it."""
-    return [(loop, {v for block in loop.blocks for v in (*block.params, *[inst.result for inst in block.insts])})
+    return [(loop, {v for block in loop.blocks for v in block.values()})
             for loop in _marked(fn)]
 
 

@@ -217,7 +217,7 @@ def _bound(fn, nest, defs, edges, counted, checks) -> None:
     for block, copy in copies.items():
         for check, inst in zip(block.insts, copy.insts):
             if check in checks:
-                _make_plain(inst, types.get(check.result))
+                _uncheck(inst, types.get(check.result))
     head = copies[loop.header]
     head.insts[-1].targets[1] = ir.Edge(loop.header, list(head.params))  # which leaves at once
     guard = ir.Block("bounded")
@@ -375,7 +375,7 @@ def _split(fn, room, counted, checks, distinct, always) -> int:
             elif original.result in narrowed and original.op is a.NARROW:
                 if not kept:
                     continue
-                _make_plain(inst)
+                _uncheck(inst)
             elif original in checks:
                 wrongs[_ask(insts, inst, loc, narrowed.get(original.result))] = block
             insts.append(inst)
@@ -402,7 +402,7 @@ def _split(fn, room, counted, checks, distinct, always) -> int:
     for block in fast:
         for n, inst in enumerate(fast[block].insts):
             if inst.op in _CHECKS:
-                _make_plain(inst, narrowed.get(block.insts[n].result))
+                _uncheck(inst, narrowed.get(block.insts[n].result))
             elif (inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE) and inst.args[0] in distinct and not known:
                 numbers = (names[x] for x in (inst.args[0], *distinct[inst.args[0]]))
                 inst.attrs = {**inst.attrs, "noalias": (group, *numbers)}
@@ -444,7 +444,7 @@ def _narrowed(blocks) -> dict:
     return found
 
 
-def _make_plain(inst, narrowed=None) -> None:
+def _uncheck(inst, narrowed=None) -> None:
     if inst.op is a.TRUNCATE:
         short = "short" in inst.attrs.get("flags", "") or narrowed is not None and _ends(narrowed)[1] < 1 << 31
         inst.attrs = {"flags": "short"} if short else {}
@@ -501,5 +501,5 @@ def _ask(insts, check, loc, narrowed) -> ir.Value:
             pairs = ((x, y), (x, result)) if op is a.ISUB_CK else ((x, result), (y, result))
             signs = make(a.IAND, *(make(a.IXOR, *pair) for pair in pairs))
         wrong = make(a.ILT, signs, number(0), type=Bool)
-    _make_plain(check)
+    _uncheck(check)
     return wrong

@@ -270,7 +270,7 @@ class _Objects:
             for inst in block.insts:
                 if inst.op is FIELD_SET:
                     x, value = inst.args
-                    unknown -= {value, _plain(value)}
+                    unknown -= {value, _unwrapped(value)}
                     if x.type.cls in group and self.classes(value.type) & group:
                         into_new &= x in unknown
                         of_new &= self.is_single(inst, now, group)
@@ -321,12 +321,12 @@ class _Objects:
         """Whether a field_set stores a single object (see `pass_by`), or an object to which the same attribute referred
         before. Neither can close a cycle, since no reference leads from the stored object back to the object with the
         attribute."""
-        x, value = _plain(store.args[0]), _plain(store.args[1])
+        x, value = _unwrapped(store.args[0]), _unwrapped(store.args[1])
 
         def was_there(v: ir.Value) -> bool:
-            made = _plain(v).inst
+            made = _unwrapped(v).inst
             return not self.classes(v.type) & group or made is not None and made.op is FIELD_GET and (
-                _plain(made.args[0]) is x and made.attrs["name"] == store.attrs["name"])
+                _unwrapped(made.args[0]) is x and made.attrs["name"] == store.attrs["name"])
 
         if value not in single:
             return was_there(value)
@@ -346,7 +346,7 @@ class _Objects:
             for block, now in single.items():
                 for inst in block.insts:
                     if inst.op is control.RETURN and self.classes(inst.args[0].type) & group:
-                        value = _plain(inst.args[0])
+                        value = _unwrapped(inst.args[0])
                         if value in fn.params:
                             found.add(fn.params.index(value))
                         elif value not in now or value.inst is None or value.inst.op is not OBJECT_NEW:
@@ -422,14 +422,14 @@ class _Objects:
                 if inst.op is FIELD_SET}
 
 
-def _plain(v: ir.Value) -> ir.Value:
+def _unwrapped(v: ir.Value) -> ir.Value:
     """The object that was converted to, or taken out of, the union value."""
-    while v.inst is not None and v.inst.op in _PLAIN:
+    while v.inst is not None and v.inst.op in _WRAPPERS:
         v = v.inst.args[0]
     return v
 
 
-_PLAIN = frozenset((structure.UNION_MAKE, structure.UNION_GET, structure.UNION_CAST, structure.RETYPE))
+_WRAPPERS = frozenset((structure.UNION_MAKE, structure.UNION_GET, structure.UNION_CAST, structure.RETYPE))
 
 
 def _called(fn: ir.Function) -> list[ir.Function]:

@@ -4,7 +4,7 @@ Called by `versioning.py` before it copies a nest. A load from an array or a cel
 nothing in the nest writes that memory; for arrays that may overlap, the guard before the fast copy tests it. The loads
 are hoisted to just before the fast copy, so that the limits of inner loops are known there:
 Before:  head(i): ... n = array_load a, 0 ; inner(j, n): ... array_store b, i, j, x
-After:   guard: a and b lie apart ; 0 < length of a      read: n = array_load a, 0 ; the other conditions
+After:   guard: a and b are disjoint ; 0 < length of a      read: n = array_load a, 0 ; the other conditions
          fast copy(i): ... inner(j, n): ... array_store b, i, j, x                    and the nest as before
 Only where every loop of the nest is counted: a loop that waits for an element to change must read it again.
 """

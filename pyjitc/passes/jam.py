@@ -112,7 +112,7 @@ class _Nest:
             return False
         if not all([self.is_fixed(v) for v in self.inner.start.values()]):
             return False
-        own = {v for block in self.inner.loop.blocks for v in (*block.params, *[inst.result for inst in block.insts])}
+        own = {v for block in self.inner.loop.blocks for v in block.values()}
         if not own.isdisjoint([*self.next.args, *[v for inst in self.around for v in inst.args]]):
             return False  # a result of the inner loop is used after it
         for store in stores:
@@ -126,7 +126,7 @@ class _Nest:
                 summed |= one.op is ARRAY_LOAD
                 if one.op is ARRAY_LOAD and (one not in self.body or one.result.type is not one.args[0].type.dtype):
                     return False
-            if not all([place == other or self.aliases.told_apart(store, one)
+            if not all([place == other or self.aliases.are_disjoint(store, one)
                         for other, store in self.stores.items()]):
                 return False
         return summed
@@ -202,7 +202,7 @@ class _Nest:
         values.update(zip(inner.params, joined.params))
         joined.insts = [clone_inst(inst, values, {}) for inst in inner.insts[:-1]]
         branch = inner.terminator
-        own = {v: values[v] for v in (*inner.params, *[inst.result for inst in inner.insts if inst.result is not None])}
+        own = {v: values[v] for v in inner.values()}
         joined.insts.append(ir.Inst(control.BRANCH, [values.get(v, v) for v in branch.args], dict(branch.attrs), None,
                                     branch.loc, [ir.Edge(body, []), ir.Edge(head, [*now, fewer])]))
         stored: dict[tuple, ir.Value] = {}  # the place of an element -> its value

@@ -27,18 +27,17 @@ def run(fn: Function, options: Any = None) -> None:
     throws = [b for b in fn.blocks if b.insts[-1].op is EXC_THROW and len(b.insts[-1].args) == 1]
     if not throws:
         return
-    defs = {i.result: i for b in fn.blocks for i in b.insts if i.result is not None}
     uses = Counter(a for b in fn.blocks for i in b.insts for a in i.uses())
     gone: set[Inst] = set()
     for block in throws:
         throw = block.insts[-1]
-        new = defs.get(throw.args[0])
-        if new is None or new.op is not EXC_NEW or not _plain(new.attrs["cls"]) or len(new.args) != 1 \
+        new = throw.args[0].inst
+        if new is None or new.op is not EXC_NEW or not _takes_one_text(new.attrs["cls"]) or len(new.args) != 1 \
                 or "names" in new.attrs:
             continue
         parts: list[str | Value] = []
         used: list[Inst] = [new]
-        if not _message(new.args[0], defs, parts, used) or any(uses[i.result] != 1 for i in used):
+        if not _message(new.args[0], parts, used) or any(uses[i.result] != 1 for i in used):
             continue
         operands = [p for p in parts if not isinstance(p, str)]
         message = "".join(("%s" if not isinstance(p, str) else p.replace("%", "%%") if operands else p) for p in parts)
@@ -50,16 +49,16 @@ def run(fn: Function, options: Any = None) -> None:
             block.insts = [i for i in block.insts if i not in gone]
 
 
-def _plain(cls: type) -> bool:
+def _takes_one_text(cls: type) -> bool:
     """Whether a class is a builtin exception whose instances are made of one text (those of UnicodeError are not), or
     the one of NumPy's linear algebra."""
     return (getattr(builtins, cls.__name__, None) is cls and not issubclass(cls, UnicodeError)
             or cls is np.linalg.LinAlgError)
 
 
-def _message(value: Value, defs: dict, parts: list, used: list) -> bool:
+def _message(value: Value, parts: list, used: list) -> bool:
     """Append the constants and operands that make the text `value`; used: the instructions that become unnecessary."""
-    inst = defs.get(value)
+    inst = value.inst
     if inst is None:
         return False
     if inst.op is CONST:  # it may have other uses, and is not added to `used`
@@ -68,9 +67,9 @@ def _message(value: Value, defs: dict, parts: list, used: list) -> bool:
         return value.type is Str and text.isascii() and "\0" not in text
     if inst.op is PY_JOIN:
         used.append(inst)
-        return all(_message(a, defs, parts, used) for a in inst.args)
+        return all(_message(a, parts, used) for a in inst.args)
     if inst.op is PY_FORMAT:
-        box = defs.get(inst.args[0])
+        box = inst.args[0].inst
         if (inst.attrs["conversion"] not in ("", "s") or inst.args[1].type is not NoneType or box is None
             or box.op is not PY_BOX):
             return False

@@ -174,7 +174,7 @@ def step_of(b, v: Value, dim: Value, length: Value) -> Value:
     """The number of elements from one to the next along the last axis of `v`, which has length `dim`, in an index space
     of length `length`; 0 where it is broadcast."""
     size = m.item_bytes(v.type.dtype)
-    known = _known_step(b, v) if b.same(dim, length) else None
+    known = _known_step(v) if b.same(dim, length) else None
     if known is not None:
         return b.const(Int, known)
     stride = b.const(Int, size) if is_settled(b, v) else b.op(m.ARRAY_STRIDE, v, type=Int, axis=v.type.ndim - 1)
@@ -186,7 +186,7 @@ def is_made_here(v: Value) -> bool:
     return made is not None and (made.op is m.ARRAY_VIEW or made.op is m.ARRAY_NEW)
 
 
-def _known_step(b, v: Value) -> int | None:
+def _known_step(v: Value) -> int | None:
     """The step where `v` is a slice of a C-ordered array with a small constant step, such as a[::-1] or a[::2]; else
     None."""
     made = v.inst

@@ -102,7 +102,7 @@ def _fork(fn: ir.Function, loop, marked) -> bool:
         return False
     edges = in_edges(fn.blocks)
     count = counted.find(loop, counted.Definitions(fn), edges)
-    defined = {v for block in loop.blocks for v in (*block.params, *(i.result for i in block.insts))}
+    defined = {v for block in loop.blocks for v in block.values()}
     if count is not None and defined.isdisjoint(read_outside(fn, loop.blocks)) and defined.isdisjoint(count.exit.args):
         copies = clone_blocks([block for block in reverse_postorder(fn) if block in loop.blocks], {})
         _unmark(copies[loop.header].terminator)
@@ -743,7 +743,7 @@ class _Region(Carried):
         arrays_in = [v for v in values if isinstance(v.type, k.Array) and values[v] in entry.params]
         old = {values[v] for v in arrays_in}
         new = [p for p in entry.params if isinstance(p.type, k.Array) and p not in old]  # allocated for this region
-        chunk.memo["apart"] = frozenset(
+        chunk.memo["disjoint"] = frozenset(
             [frozenset((values[x], values[y])) for x, y in combinations(arrays_in, 2) if self.aliases.distinct(x, y)]
             + [frozenset(pair) for pair in (*combinations(new, 2), *product(new, old))])
         # the call, and its results

@@ -102,7 +102,7 @@ def run(fn: ir.Function, options=Options()) -> None:
                 if not loop.inner and trips <= FEW:
                     _note(loop, "novectorize")
                 continue
-            if ("no_poll" in loop.header.terminator.attrs and _plain(loop)
+            if ("no_poll" in loop.header.terminator.attrs and _may_be_cut(loop)
                 and loop.parent is not None and defs.block_of.get(length) not in loop.parent.blocks):
                 rows[loop.header] = length
                 _count_to_zero(counted, defs)
@@ -110,7 +110,7 @@ def run(fn: ir.Function, options=Options()) -> None:
                     _note(loop, "unroll")
                 continue
             once = sum(e[0] in loop.blocks for e in edges[loop.header]) == 1
-            if not loop.inner and _plain(loop) and once:
+            if not loop.inner and _may_be_cut(loop) and once:
                 unroll = few and _worth_unrolling(counted, defs)
                 if in_order or loop.parent is None and not unroll and _in_order(loop, options):
                     _pause(fn, counted, edges, readers)
@@ -371,7 +371,7 @@ def _walk(fn, loop, accesses, defs) -> None:
     (entry_block, entry_inst, entry), (latch, back_inst, back) = outside[0], inside[0]
     loc = back_inst.loc
     offsets: dict[tuple[ir.Value, int, int], ir.Value] = {}
-    changing = {v for b in loop.blocks for v in (*b.params, *(i.result for i in b.insts))}
+    changing = {v for b in loop.blocks for v in b.values()}
     for access in accesses:
         array, *indices = access.args
         stored = indices[array.type.ndim:]
@@ -509,11 +509,11 @@ def _copied(loop, number, readers) -> dict[ir.Value, dict[ir.Block, ir.Value]]:
             for block in copy.values():
                 block.insts = [i for i in block.insts if i.op is not POLL]
     return {v: {copy[block]: one.get(v, v) for copy, one in zip(copies, [{}, *values])} for block in blocks
-            for v in (*block.params, *(i.result for i in block.insts))
+            for v in block.values()
             if any(reader not in loop.blocks for reader in readers.get(v, ()))}
 
 
-def _plain(loop) -> bool:
+def _may_be_cut(loop) -> bool:
     """Whether a loop has no calls and its header has no effects, so that it may be cut into strips."""
     return _starts_pure(loop) and all(i.op is not control.INVOKE for b in loop.blocks for i in b.insts)
 

@@ -230,7 +230,7 @@ class _Ranges:
                 break
         else:
             for block in looped:
-                for v in (*block.params, *(i.result for i in block.insts if i.result is not None)):
+                for v in block.values():
                     if self.follows(v.type):
                         self.known[v] = _top(v.type)
         self.growing = False
@@ -657,7 +657,7 @@ class _Ranges:
         if made is None or p not in made.args:
             return False
         if made.op is a.IAND:
-            return bits.clears_lowest(p, value, self.defs) is not None and self.is_nonzero(value, source, inst, edge)
+            return bits.clears_lowest(p, value) is not None and self.is_nonzero(value, source, inst, edge)
         if made.op is a.ISHR or made.op is a.IFLOORDIV or made.op is a.IFLOORDIV_CK:
             by = self.get(made.args[1])
             least = 1 if made.op is a.ISHR else 2

@@ -103,7 +103,7 @@ def _known(block: Block, way: tuple[Block, Inst, Edge], edges, dom, aliases: Ali
     taken = numbers.outcome(block.insts[-1].args[0])
     if taken is None:
         return None
-    values = [v for v in (*block.params, *[inst.result for inst in block.insts]) if v in numbers.same]
+    values = [v for v in block.values() if v in numbers.same]
     return _Way(way[2], {v: numbers.same[v] for v in values}, 0 if taken else 1)
 
 
@@ -215,7 +215,7 @@ def _redirect(fn: Function, block: Block, ways: list[_Way]) -> None:
     """Lead the edges past `block`, whose values may be used anywhere after it."""
     _repeat_casts(fn, block)
     later = read_outside(fn, (block,))
-    defined = [v for v in (*block.params, *[i.result for i in block.insts]) if v in later]
+    defined = [v for v in block.values() if v in later]
     ends: dict[Value, dict[Block, Value]] = {v: {block: v} for v in defined}
     copies = []
     for edge, values, taken in ways:

@@ -39,12 +39,11 @@ def const_key(type: k.Type | None, value: Any):
 
 
 class Facts:
-    """What is known during simplification: the instruction that defines each value, and the constants. These are all in
-    the entry block, one instruction for each, so that equal constants are the same value."""
+    """What simplification adds to a function: constants, which are all in the entry block, one instruction for each,
+    so that equal constants are the same value, and new instructions."""
 
     def __init__(self, fn: Function):
         self.fn = fn
-        self.defs: dict[Value, Inst] = {}
         self.pool: dict[tuple, Value] = {}
         self.constants: list[Inst] = []  # constants of the pool, which the caller puts at the start of the entry
         self.lengths: dict[tuple, Inst] = {}
@@ -55,8 +54,7 @@ class Facts:
         found = self.pool.get(key)
         if found is None:
             found = self.pool[key] = Value(type)
-            self.defs[found] = inst = Inst(CONST, (), {"value": value}, found)
-            self.constants.append(inst)
+            self.constants.append(Inst(CONST, (), {"value": value}, found))
         return found
 
     def length(self, inst: Inst) -> Value:
@@ -74,16 +72,16 @@ class Facts:
 
     def known(self, value: Value) -> Inst | None:
         """The constant instruction that defines `value`, or None."""
-        inst = self.defs.get(value)
+        inst = value.inst
         return inst if inst is not None and inst.op is CONST else None
 
     def is_const(self, value: Value, what) -> bool:
-        inst = self.defs.get(value)
+        inst = value.inst
         return inst is not None and inst.op is CONST and inst.attrs["value"] == what
 
     def defined_by(self, value: Value, *ops: Op) -> Inst | None:
         """The instruction that defines `value` if it is one of `ops`."""
-        inst = self.defs.get(value)
+        inst = value.inst
         return inst if inst is not None and inst.op in ops else None
 
     def make(self, op: Op, *args: Value, type: k.Type, loc=NOWHERE, **attrs) -> Value:
@@ -94,7 +92,6 @@ class Facts:
         better = simplify_inst(self, inst)
         if better is not None:
             return better
-        self.defs[inst.result] = inst
         self.fresh.append(inst)
         return inst.result
 
@@ -121,7 +118,7 @@ def _fold(facts: Facts, inst: Inst) -> Value | None:
         return None
     values = []
     for arg in inst.args:
-        known = facts.defs.get(arg)
+        known = arg.inst
         if known is None or known.op is not CONST:
             return None
         values.append(known.attrs["value"])
@@ -222,7 +219,7 @@ def _bnot(facts, inst):
     inner = facts.defined_by(x, a.BNOT)
     if inner is not None:
         return inner.args[0]
-    inner = facts.defs.get(x)
+    inner = x.inst
     if inner is not None and inner.op.negated is not None:
         return facts.make(inner.op.negated, *inner.args, type=inst.result.type, loc=inst.loc)
     return None
@@ -305,7 +302,7 @@ def _project(makes, position: Callable[[Inst, Inst], int]) -> Callable:
     operands."""
 
     def part(facts, inst, value):
-        made = facts.defs.get(value)
+        made = value.inst
         if made is None:
             return None
         if made.op in makes:
@@ -423,7 +420,7 @@ def _fitted(facts, length: Value) -> set[Value]:
 
 def _array_dim(facts, inst):
     """The length of an axis of an array that was made here, or of one whose type was changed."""
-    made = facts.defs.get(inst.args[0])
+    made = inst.args[0].inst
     if made is None:
         return None
     axis = inst.attrs["axis"]
@@ -443,7 +440,7 @@ def _array_dim(facts, inst):
 
 
 def _array_stride(facts, inst):
-    made = facts.defs.get(inst.args[0])
+    made = inst.args[0].inst
     if made is None:
         return None
     axis = inst.attrs["axis"]

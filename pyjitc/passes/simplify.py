@@ -34,10 +34,6 @@ ROUNDS = 12  # Every round finds work for the next; real functions need three or
 def run(fn: Function, options: Any = None) -> None:
     facts = Facts(fn)
     remove_unreachable(fn)
-    for block in fn.blocks:
-        for inst in block.insts:
-            if inst.result is not None:
-                facts.defs[inst.result] = inst
     for _ in range(ROUNDS):
         changed = _fold(fn, facts)
         changed |= _straighten(fn)
@@ -251,7 +247,7 @@ def _only(param: Value, args, mapping, facts: Facts) -> Value | None:
         arg = resolve(mapping, arg)
         if arg is param or arg is only:
             continue
-        made = facts.defs.get(arg)
+        made = arg.inst
         if made is not None and made.op is UNDEF:
             several |= undefined is not None and undefined is not arg
             undefined = arg

@@ -31,10 +31,6 @@ _MOST_RANGES = 24  # the most ranges of code points with which a membership test
 
 def run(fn: Function, options: Any = None) -> None:
     facts = Facts(fn)
-    for block in fn.blocks:
-        for inst in block.insts:
-            if inst.result is not None:
-                facts.defs[inst.result] = inst
     _through_parameters(fn, facts)
     mapping: dict[Value, Value] = {}
     for block in reverse_postorder(fn):
@@ -304,8 +300,7 @@ def _through_parameters(fn: Function, facts: Facts) -> None:
                     assert code is not None
                     edge.args[n] = code
                 char = mapping[p] = Value(Str, p.name)
-                facts.defs[char] = head = Inst(t.STR_CHAR, (codes[p],), None, char, block.insts[0].loc)
-                heads.append(head)
+                heads.append(Inst(t.STR_CHAR, (codes[p],), None, char, block.insts[0].loc))
         block.insts[:0] = heads
     substitute(fn.blocks, mapping)
 

@@ -24,7 +24,7 @@ __all__ = ["thread"]
 
 repair = lazy(f"{__package__}.repair")  # most functions have no such branch
 
-_BACK = 4  # the most blocks before an edge whose branches are asked
+_BACK = 4  # the most blocks before an edge that are searched for branches
 _RELATIONS = {a.ILT: "<", a.ILE: "<=", a.IGT: ">", a.IGE: ">=", a.IEQ: "==", a.INE: "!="}
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 _OTHERWISE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
@@ -63,12 +63,12 @@ def _condition(block: Block, facts: Facts):
     value = block.insts[-1].args[0]
     if value in block.params:
         return block.params.index(value), None
-    inst = facts.defs.get(value)
+    inst = value.inst
     if inst is None or inst.op not in _DECIDES or inst not in block.insts or inst.args[0] not in block.params:
         return None
     if all(facts.known(v) is not None for v in inst.args[1:]) or (
             inst.op in _RELATIONS and inst.args[1].type is Int and inst.args[1] not in block.params
-            and (facts.defs.get(inst.args[1]) not in block.insts or facts.defined_by(inst.args[1], ARRAY_DIM))):
+            and (inst.args[1].inst not in block.insts or facts.defined_by(inst.args[1], ARRAY_DIM))):
         return block.params.index(inst.args[0]), inst
     return None
 
@@ -102,7 +102,7 @@ def _by_branches(test: Inst, c: int, source: Block, edge: Edge, facts: Facts, ed
     low, high = (0 if isinstance(n, tuple) else INT_MIN), INT_MAX
     for _ in range(_BACK):
         branch = source.insts[-1]
-        made = facts.defs.get(branch.args[0]) if branch.op is BRANCH and edge in branch.targets else None
+        made = branch.args[0].inst if branch.op is BRANCH and edge in branch.targets else None
         if made is not None and made.op in _RELATIONS and branch.targets[0].block is not branch.targets[1].block:
             first, second = (facts.known(v) for v in made.args)
             relation, d = _RELATIONS[made.op], 0
@@ -139,7 +139,7 @@ def _number(value: Value, facts: Facts):
 
 def _split(fn: Function, block: Block, ways, facts: Facts) -> None:
     """Give each of the edges `ways` a copy of `block`, whose values may be used anywhere after it."""
-    defined = [*block.params, *(i.result for i in block.insts if i.result is not None)]
+    defined = block.values()
     ends: dict[Value, dict[Block, Value]] = {v: {block: v} for v in defined}
     for edge, taken in ways:
         copy = Block(block.name)
@@ -148,9 +148,6 @@ def _split(fn: Function, block: Block, ways, facts: Facts) -> None:
         if taken >= 0:
             last = copy.insts.pop()
             copy.insts.append(Inst(JUMP, (), {}, None, last.loc, [last.targets[taken]]))
-        for inst in copy.insts:
-            if inst.result is not None:
-                facts.defs[inst.result] = inst
         edge.block, edge.args = copy, []
         fn.blocks.append(copy)
         for v in defined:

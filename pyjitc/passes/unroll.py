@@ -92,7 +92,7 @@ def _write_out(loop, trips, number, readers, definitions) -> None:
     """Unroll a loop; adds the values of each copy to `definitions`. number: block -> its place in the order."""
     header, latch = loop.header, loop.latches[0]
     blocks = sorted(loop.blocks, key=number.__getitem__)
-    read = [(block, v) for block in blocks for v in (*block.params, *(i.result for i in block.insts))
+    read = [(block, v) for block in blocks for v in block.values()
             if v is not None and any(reader not in loop.blocks for reader in readers.get(v, ()))]
     copies: list[dict[ir.Block, ir.Block]] = [dict(zip(blocks, blocks))]
     for step in range(trips):

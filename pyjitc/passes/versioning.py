@@ -22,8 +22,7 @@ from ..ops.arith import (
     BAND, BNOT, BOR, CHECK_NONNEG, IADD, ILE, ILT, IMUL, INT_MAX, INTEGER_COMPARISONS, ISHL, ISHL_CK, ISHR, ISUB,
 )
 from ..ops.memory import (
-    AFFINE_IN_RANGE, ARRAY_DATA, ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, CELL_LOAD, CHECK_INDEX,
-    item_bytes,
+    AFFINE_IN_RANGE, ARRAY_DATA, ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, CHECK_INDEX, item_bytes,
 )
 from ..ops.structure import SELECT
 from ..types.kinds import Bool, Int
@@ -46,7 +45,6 @@ MAX_WORK = 1 << 28  # the most operations of an innermost loop that runs to its 
 _LARGEST = 1 << 20  # the most that a product of two values is multiplied by in a guard
 _ROOM = 1 << 62  # the bound for the start of a sum, and for what a loop adds to it
 _SHIFTS = {ISHL_CK, ISHL, ISHR}
-_LOADS = {ARRAY_LOAD, CELL_LOAD}
 
 
 def run(fn: ir.Function, options=None) -> None:
@@ -146,8 +144,8 @@ def _plan(loop, nest, defs, edges, aliases):
     fast copy."""
     distinct = _written_and_others(loop, nest, defs) if loop.inner else {}
     fixed = None
-    if any(i.op in _LOADS and not any(_counts(v, loop, defs) for v in i.args) for b in loop.blocks for i in b.insts) \
-            and find(loop, defs, edges) is not None:
+    if any(i.op.traits & ir.LOAD and not any(_counts(v, loop, defs) for v in i.args)
+           for b in loop.blocks for i in b.insts) and find(loop, defs, edges) is not None:
         fixed = invariant.find_invariant(loop, defs, edges, aliases, distinct)
     if fixed is None:
         return _planned(loop, nest, defs, edges, distinct)
@@ -451,7 +449,7 @@ def _version(fn, loop, plan, defs, number, found, aliases):
     `repair`.
     number: block -> its place in the order; found: the blocks that read each value, to which the guard is added."""
     order = sorted(loop.blocks, key=number.__getitem__)
-    defined = [v for b in order for v in [*b.params, *(i.result for i in b.insts if i.result is not None)]]
+    defined = [v for b in order for v in b.values()]
     used_outside = {v for v in defined if any(b not in loop.blocks for b in found.get(v, ()))}
     values: dict[ir.Value, ir.Value] = {}
     copies = clone_blocks(order, values)

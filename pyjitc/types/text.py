@@ -17,10 +17,10 @@ from .kinds import Array, DType, NpBool, Slice, Tuple, Type, is_numpy_scalar, un
 
 __all__ = ["parse", "parse_list", "NAMES", "python_scalars"]
 
-_PLAIN = (kinds.Int, kinds.Float, kinds.Bool, kinds.Complex, kinds.NoneType, kinds.Unbound, kinds.Str, kinds.Bytes,
-          kinds.ByteArray, kinds.MemoryView, kinds.Object, kinds.Ellipsis_, kinds.Range, kinds.Undefined,
-          kinds.PythonRandom)
-NAMES: dict[str, Type] = {t.text: t for t in _PLAIN} | kinds.NUMPY_SCALARS
+_WITHOUT_PARAMETERS = (
+    kinds.Int, kinds.Float, kinds.Bool, kinds.Complex, kinds.NoneType, kinds.Unbound, kinds.Str, kinds.Bytes,
+    kinds.ByteArray, kinds.MemoryView, kinds.Object, kinds.Ellipsis_, kinds.Range, kinds.Undefined, kinds.PythonRandom)
+NAMES: dict[str, Type] = {t.text: t for t in _WITHOUT_PARAMETERS} | kinds.NUMPY_SCALARS
 _ALIASES = {
     "boolean": "bool_", "b1": "bool_", "bool8": "bool_", "void": "None", "none": "None", "unicode_type": "str",
     "pyobject": "object", "byte": "uint8", "char": "int8", "uchar": "uint8", "short": "int16", "ushort": "uint16",

@@ -53,7 +53,6 @@ def each(run):
 def step_of_simplify(step):
     def run(fn, options):
         facts = Facts(fn)
-        facts.defs.update((inst.result, inst) for block in fn.blocks for inst in block.insts if inst.result is not None)
         while step(fn, facts):
             pass
 

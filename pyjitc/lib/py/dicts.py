@@ -78,7 +78,7 @@ class _Dict(Held):
         return Apply(DICT_DELETE, x, i)
 
     def iterate(self, x):
-        return Call(keys_iterate, x)
+        return Call(iterate, x, Const(Str, "dict_keyiterator"))
 
 
 class _Default(_Dict):
@@ -392,45 +392,20 @@ def values_of(d, keys, k, done):
 # ---------------------------------------------------------------- loops
 
 
-def keys_iterate(d):
+def iterate(d, name):
+    """name: of the iterator's class."""
     n = DICT_LEN(d)
-    return PACK(d, 0, n, n, name="dict_keyiterator")
+    return PACK(d, 0, n, n, name=name)
 
 
-def values_iterate(d):
-    n = DICT_LEN(d)
-    return PACK(d, 0, n, n, name="dict_valueiterator")
-
-
-def items_iterate(d):
-    n = DICT_LEN(d)
-    return PACK(d, 0, n, n, name="dict_itemiterator")
-
-
-def keys_step(s):
-    one = DICT_NEXT(STRUCT_GET(s, field="0"), STRUCT_GET(s, field="1"), STRUCT_GET(s, field="2"),
-                    STRUCT_GET(s, field="3"), what="keys")
+def step(s, what, name):
+    """A step of an iterator over `what` of a dict."""
+    d = STRUCT_GET(s, field="0")
+    size = STRUCT_GET(s, field="2")
+    left = STRUCT_GET(s, field="3")
+    one = DICT_NEXT(d, STRUCT_GET(s, field="1"), size, left, what=what)
     if one[0]:
-        return True, one[1], PACK(STRUCT_GET(s, field="0"), one[2], STRUCT_GET(s, field="2"),
-                                  STRUCT_GET(s, field="3") - 1, name="dict_keyiterator")
-    return False, NOTHING, s
-
-
-def values_step(s):
-    one = DICT_NEXT(STRUCT_GET(s, field="0"), STRUCT_GET(s, field="1"), STRUCT_GET(s, field="2"),
-                    STRUCT_GET(s, field="3"), what="values")
-    if one[0]:
-        return True, one[1], PACK(STRUCT_GET(s, field="0"), one[2], STRUCT_GET(s, field="2"),
-                                  STRUCT_GET(s, field="3") - 1, name="dict_valueiterator")
-    return False, NOTHING, s
-
-
-def items_step(s):
-    one = DICT_NEXT(STRUCT_GET(s, field="0"), STRUCT_GET(s, field="1"), STRUCT_GET(s, field="2"),
-                    STRUCT_GET(s, field="3"), what="items")
-    if one[0]:
-        return True, one[1], PACK(STRUCT_GET(s, field="0"), one[2], STRUCT_GET(s, field="2"),
-                                  STRUCT_GET(s, field="3") - 1, name="dict_itemiterator")
+        return True, one[1], PACK(d, one[2], size, left - 1, name=name)
     return False, NOTHING, s
 
 
@@ -443,14 +418,19 @@ def step_of_none(s):
 
 
 class _Steps(State):
+    def __init__(self, what, name):
+        self.arguments = Const(Str, what), Const(Str, name)
+
     def step(self, state):
         d = state.type.parts[0]
-        return Call(step_of_none if d.keys is Undefined or d.values is Undefined else self.function, state)
+        if d.keys is Undefined or d.values is Undefined:
+            return Call(step_of_none, state)
+        return Call(step, state, *self.arguments)
 
 
 # ---------------------------------------------------------------- views
 
-_ITERATES = {DictKeys: keys_iterate, DictValues: values_iterate, DictItems: items_iterate}
+_ITERATORS = {DictKeys: "dict_keyiterator", DictValues: "dict_valueiterator", DictItems: "dict_itemiterator"}
 _SET_OPS = {"|": operator.or_, "&": operator.and_, "-": operator.sub, "^": operator.xor}
 
 
@@ -473,7 +453,7 @@ class _View(Protocol):
     def iterate(self, x):
         if _keeps(x.type.parts[0]):
             return stepped(x)
-        return Call(_ITERATES[type(x.type)], self.of(x))
+        return Call(iterate, self.of(x), Const(Str, _ITERATORS[type(x.type)]))
 
     def reversed(self, x):
         return stepped(x, by_python(reversed, x))
@@ -635,6 +615,5 @@ CALLS = {dict: _dict, OrderedDict: _ordered, Counter: _counter, defaultdict: _de
 PROTOCOLS = {
     Dict: _Dict(), DefaultDict: _Default(), OrderedDict_: _Ordered(), CounterDict: _Counter(),
     **dict.fromkeys((DictKeys, DictValues, DictItems), _View()),
-    "dict_keyiterator": _Steps(keys_step), "dict_valueiterator": _Steps(values_step),
-    "dict_itemiterator": _Steps(items_step),
+    **{name: _Steps(view.role.removeprefix("dict_"), name) for view, name in _ITERATORS.items()},
 }

@@ -63,10 +63,11 @@ def _best(path, backwards):
     return found
 
 
-def _place(path, function):
+def _place(path, function, left):
     @rule(path)
     def found(a, x, lo=0, hi=None, *, key=None):
-        return CallValue(expression(function), a, x, lo, hi or expression(None), key or expression(None))
+        return CallValue(expression(function), a, x, lo, hi or expression(None), key or expression(None),
+                         expression(left))
 
     return found
 
@@ -77,7 +78,8 @@ def best(x, n, key, backwards):
     return x
 
 
-def place_left(a, x, lo, hi, key):
+def place(a, x, lo, hi, key, left):
+    """Where x belongs: left of the items that are equal to it, or right of them."""
     if lo < 0:
         raise ValueError("lo must be non-negative")
     if hi is None:
@@ -88,50 +90,25 @@ def place_left(a, x, lo, hi, key):
             item = a[middle]
         else:
             item = key(a[middle])
-        if item < x:
+        if item < x if left else not x < item:
             lo = middle + 1
         else:
             hi = middle
     return lo
 
 
-def place_right(a, x, lo, hi, key):
-    if lo < 0:
-        raise ValueError("lo must be non-negative")
-    if hi is None:
-        hi = len(a)
-    while lo < hi:
-        middle = (lo + hi) // 2
-        if key is None:
-            item = a[middle]
-        else:
-            item = key(a[middle])
-        if x < item:
-            hi = middle
-        else:
-            lo = middle + 1
-    return lo
-
-
-def put_left(a, x, lo, hi, key):
+def put(a, x, lo, hi, key, left):
     if key is None:
-        a.insert(place_left(a, x, lo, hi, None), x)
+        a.insert(place(a, x, lo, hi, None, left), x)
     else:
-        a.insert(place_left(a, key(x), lo, hi, key), x)
-
-
-def put_right(a, x, lo, hi, key):
-    if key is None:
-        a.insert(place_right(a, x, lo, hi, None), x)
-    else:
-        a.insert(place_right(a, key(x), lo, hi, key), x)
+        a.insert(place(a, key(x), lo, hi, key, left), x)
 
 
 CALLS = {
     heapq.heappush: _push, heapq.heappop: _pop, heapq.heapify: _heapify, heapq.heapreplace: _replace,
     heapq.heappushpop: _push_pop, heapq.nsmallest: _best("heapq.nsmallest", False),
-    heapq.nlargest: _best("heapq.nlargest", True), bisect.bisect_left: _place("bisect.bisect_left", place_left),
-    bisect.bisect_right: _place("bisect.bisect_right", place_right),
-    bisect.insort_left: _place("bisect.insort_left", put_left),
-    bisect.insort_right: _place("bisect.insort_right", put_right),
+    heapq.nlargest: _best("heapq.nlargest", True), bisect.bisect_left: _place("bisect.bisect_left", place, True),
+    bisect.bisect_right: _place("bisect.bisect_right", place, False),
+    bisect.insort_left: _place("bisect.insort_left", put, True),
+    bisect.insort_right: _place("bisect.insort_right", put, False),
 }

@@ -429,69 +429,37 @@ def of_nothing(name, default):
     raise ValueError(f"{name}() arg is an empty sequence" if OLD_MESSAGES else f"{name}() iterable argument is empty")
 
 
-def max_of(iterable, default):
-    """The largest item. default: a tuple with the result for an empty iterable, or () to raise."""
+def extreme_of(iterable, name, default):
+    """max() or min() of the items. default: a tuple with the result for an empty iterable, or () to raise."""
     state = advance(iterate(iterable))
     if not state[0]:
-        return of_nothing("max", default)
+        return of_nothing(name, default)
     best = state[1]
     rest = state[2]
     while True:
         state = advance(rest)
         if not state[0]:
             return best
-        if state[1] > best:
+        if state[1] > best if name == "max" else state[1] < best:
             best = state[1]
         rest = state[2]
 
 
-def max_by(iterable, key, default):
+def extreme_by(iterable, name, key, default):
+    """The same with a key function."""
     state = advance(iterate(iterable))
     if not state[0]:
-        return of_nothing("max", default)
+        return of_nothing(name, default)
     best = state[1]
-    highest = key(best)
+    most = key(best)
     rest = state[2]
     while True:
         state = advance(rest)
         if not state[0]:
             return best
         value = key(state[1])
-        if value > highest:
-            best, highest = state[1], value
-        rest = state[2]
-
-
-def min_of(iterable, default):
-    """The smallest item. default: see `max_of`."""
-    state = advance(iterate(iterable))
-    if not state[0]:
-        return of_nothing("min", default)
-    best = state[1]
-    rest = state[2]
-    while True:
-        state = advance(rest)
-        if not state[0]:
-            return best
-        if state[1] < best:
-            best = state[1]
-        rest = state[2]
-
-
-def min_by(iterable, key, default):
-    state = advance(iterate(iterable))
-    if not state[0]:
-        return of_nothing("min", default)
-    best = state[1]
-    lowest = key(best)
-    rest = state[2]
-    while True:
-        state = advance(rest)
-        if not state[0]:
-            return best
-        value = key(state[1])
-        if value < lowest:
-            best, lowest = state[1], value
+        if value > most if name == "max" else value < most:
+            best, most = state[1], value
         rest = state[2]
 
 

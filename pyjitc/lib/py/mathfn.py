@@ -324,13 +324,13 @@ def squares_ratio(values, top, i, total, fraction):
 
 # ---------------------------------------------------------------- gamma (Lanczos, as CPython's own)
 
-# Coefficients of CPython's Lanczos approximation, numerator and denominator. Polynomials are written out: a table
-# indexed at run time would compile to a switch.
-N0, N1, N2, N3, N4, N5, N6, N7, N8, N9, N10, N11, N12 = (
+# Coefficients of CPython's Lanczos approximation. The polynomials are written out: a table that is indexed at run time
+# would compile to a switch.
+NUMERATOR = (
     23531376880.41076, 42919803642.6491, 35711959237.35567, 17921034426.03721, 6039542586.352028,
     1439720407.3117216, 248874557.86205417, 31426415.585400194, 2876370.6289353725, 186056.26539522348,
     8071.672002365816, 210.82427775157936, 2.5066282746310002)
-D0, D1, D2, D3, D4, D5, D6, D7, D8, D9, D10, D11, D12 = (
+DENOMINATOR = (
     0.0, 39916800.0, 120543840.0, 150917976.0, 105258076.0,
     45995730.0, 13339535.0, 2637558.0, 357423.0, 32670.0,
     1925.0, 66.0, 1.0)
@@ -339,78 +339,45 @@ LANCZOS_G_MINUS_HALF = 5.524680040776729583740234375
 LOG_PI = 1.144729885849400174143427351353058711647
 
 
-def lanczos_numerator(x):
-    total = N12
-    total = total * x + N11
-    total = total * x + N10
-    total = total * x + N9
-    total = total * x + N8
-    total = total * x + N7
-    total = total * x + N6
-    total = total * x + N5
-    total = total * x + N4
-    total = total * x + N3
-    total = total * x + N2
-    total = total * x + N1
-    total = total * x + N0
+def polynomial(c, x):
+    total = c[12]
+    total = total * x + c[11]
+    total = total * x + c[10]
+    total = total * x + c[9]
+    total = total * x + c[8]
+    total = total * x + c[7]
+    total = total * x + c[6]
+    total = total * x + c[5]
+    total = total * x + c[4]
+    total = total * x + c[3]
+    total = total * x + c[2]
+    total = total * x + c[1]
+    total = total * x + c[0]
     return total
 
 
-def lanczos_denominator(x):
-    total = D12
-    total = total * x + D11
-    total = total * x + D10
-    total = total * x + D9
-    total = total * x + D8
-    total = total * x + D7
-    total = total * x + D6
-    total = total * x + D5
-    total = total * x + D4
-    total = total * x + D3
-    total = total * x + D2
-    total = total * x + D1
-    total = total * x + D0
-    return total
-
-
-def lanczos_numerator_far(x):
-    total = N0
-    total = FDIV(total, x) + N1
-    total = FDIV(total, x) + N2
-    total = FDIV(total, x) + N3
-    total = FDIV(total, x) + N4
-    total = FDIV(total, x) + N5
-    total = FDIV(total, x) + N6
-    total = FDIV(total, x) + N7
-    total = FDIV(total, x) + N8
-    total = FDIV(total, x) + N9
-    total = FDIV(total, x) + N10
-    total = FDIV(total, x) + N11
-    total = FDIV(total, x) + N12
-    return total
-
-
-def lanczos_denominator_far(x):
-    total = D0
-    total = FDIV(total, x) + D1
-    total = FDIV(total, x) + D2
-    total = FDIV(total, x) + D3
-    total = FDIV(total, x) + D4
-    total = FDIV(total, x) + D5
-    total = FDIV(total, x) + D6
-    total = FDIV(total, x) + D7
-    total = FDIV(total, x) + D8
-    total = FDIV(total, x) + D9
-    total = FDIV(total, x) + D10
-    total = FDIV(total, x) + D11
-    total = FDIV(total, x) + D12
+def polynomial_far(c, x):
+    """The polynomial divided by x ** 12."""
+    total = c[0]
+    total = FDIV(total, x) + c[1]
+    total = FDIV(total, x) + c[2]
+    total = FDIV(total, x) + c[3]
+    total = FDIV(total, x) + c[4]
+    total = FDIV(total, x) + c[5]
+    total = FDIV(total, x) + c[6]
+    total = FDIV(total, x) + c[7]
+    total = FDIV(total, x) + c[8]
+    total = FDIV(total, x) + c[9]
+    total = FDIV(total, x) + c[10]
+    total = FDIV(total, x) + c[11]
+    total = FDIV(total, x) + c[12]
     return total
 
 
 def lanczos_sum(x):
     if x < 5.0:
-        return FDIV(lanczos_numerator(x), lanczos_denominator(x))
-    return FDIV(lanczos_numerator_far(x), lanczos_denominator_far(x))
+        return FDIV(polynomial(NUMERATOR, x), polynomial(DENOMINATOR, x))
+    return FDIV(polynomial_far(NUMERATOR, x), polynomial_far(DENOMINATOR, x))
 
 
 def whole_gamma(x):

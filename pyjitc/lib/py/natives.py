@@ -532,7 +532,7 @@ def sorted_by_digits(x: Expr, backwards: Expr) -> Expr:
     """Sort a list by radix sort if its items are Python numbers or tuples of a few of these. Returns whether it did.
     NumPy numbers are excluded, since they have other sizes, and some are unsigned."""
     item = x.type.item
-    plain = _is_plain(item) and not any_part(item, lambda t: type(t) in (NpInt, NpFloat))
+    plain = _is_sortable(item) and not any_part(item, lambda t: type(t) in (NpInt, NpFloat))
     return Apply(NATIVE_SORT, x, backwards) if plain else Const(Bool, False)
 
 
@@ -612,7 +612,7 @@ def merge_sort(x):
 @_rule
 def before(one: Expr, two: Expr) -> Expr:
     """one < two; for numbers and tuples of numbers without branches, which are unpredictable in a heap."""
-    return _before(one, two) if _is_plain(one.type) else Call(less_than, one, two)
+    return _before(one, two) if _is_sortable(one.type) else Call(less_than, one, two)
 
 
 def _is_int(t) -> bool:
@@ -623,9 +623,9 @@ def _is_float(t) -> bool:
     return t is Float or type(t) is NpFloat
 
 
-def _is_plain(t) -> bool:
+def _is_sortable(t) -> bool:
     return _is_int(t) or _is_float(t) or (
-        isinstance(t, Tuple) and 0 < len(t.parts) <= _FEW and all(map(_is_plain, t.parts)))
+        isinstance(t, Tuple) and 0 < len(t.parts) <= _FEW and all(map(_is_sortable, t.parts)))
 
 
 def _before(one: Expr, two: Expr) -> Expr:

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from ...base.lazy import lazy
-from ...infer.meaning import Apply, Call, Mismatch
+from ...infer.meaning import Apply, Call, Const, Mismatch
 from ...ops import structure
 from ...types.kinds import Bytes, Ellipsis_, Str, Tuple
 from ..protocol import protocol_of
@@ -42,8 +42,8 @@ def _extreme(name):
         items = Apply(structure.TUPLE_MAKE, *args, cls=None) if others else first
         default = Apply(structure.TUPLE_MAKE, *([default] if has_default else []), cls=None)
         if key is None:
-            return Call(getattr(iteration, f"{name}_of"), items, default)
-        return Call(getattr(iteration, f"{name}_by"), items, key, default)
+            return Call(iteration.extreme_of, items, Const(Str, name), default)
+        return Call(iteration.extreme_by, items, Const(Str, name), key, default)
 
     return found
 

@@ -27,7 +27,7 @@ __all__ = ["Activity", "Classes", "SAME_MEMORY", "SAME_VALUE", "fixed_of", "has_
            "items_of", "partials_of", "rules_of"]
 
 SAME_MEMORY = frozenset((mem.ARRAY_VIEW, s.RETYPE, s.SELECT, s.CHOOSE))
-# The result is the first operand, which may have been checked or be of another type in name.
+# Operations whose result is their first operand, after a check or under another type.
 SAME_VALUE = frozenset((a.CHECK_NONZERO, m.CHECK_DOMAIN, m.CHECK_RANGE, mem.HIDDEN, s.RETYPE, s.DUAL_MAKE, s.DUAL_WIDE))
 _TEXTS = (k.Str, k.Bytes, k.Object)
 _OBJECTS = frozenset((py.PY_BOX, py.PY_CALL))  # active values may go into them: they only print, and need no derivative

@@ -53,7 +53,7 @@ class _Divided:
         self.helpers, self.staying = helpers, staying
         self.blocks = [block for block in nest.dom.order if block in loop.blocks]
         self.home = {v: block for block in fn.blocks
-                     for v in (*block.params, *(i.result for i in block.insts if i.result is not None))}
+                     for v in block.values()}
 
     def refuse(self, what, inst=None):
         found = inst if inst is not None and inst.loc.line else next(
@@ -135,7 +135,7 @@ class _Divided:
         self.changed = [*loop.header.params, *self.written]
         self.fixed = [x for x in read if x not in self.written]
         for x in (*self.changed, *self.fixed):
-            if not _is_plain(x.type):
+            if not _can_be_kept(x.type):
                 raise self.refuse(f"its state has a value of type {x.type}", x.inst)
         self.varied = {x for x in (*self.changed, *self.fixed) if varies(x.type) and x in self.act}
 
@@ -361,9 +361,9 @@ def _with(fn: Function, standing: dict[str, Function], done: dict[Function, Func
     return new
 
 
-def _is_plain(t) -> bool:
+def _can_be_kept(t) -> bool:
     if type(t) is k.Tuple:
-        return all(map(_is_plain, t.elements))
+        return all(map(_can_be_kept, t.elements))
     return type(t) in (k.Array, k.Dual) or t is k.Bool or t is k.NpBool or t is k.NoneType or k.is_number(t)
 
 

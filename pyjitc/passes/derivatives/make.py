@@ -18,7 +18,7 @@ from .. import inline
 from . import forward, reverse, transposed
 from .activity import is_known
 from .divided import divide
-from .prepare import put_in_calls, tidy, whole
+from .prepare import put_in_calls, canonicalise, whole
 
 __all__ = ["run"]
 
@@ -47,7 +47,7 @@ def run(functions: list[Function], options, helpers: Callable) -> list[Function]
         fn.flags = fn.flags._replace(parallel=request.primal.flags.parallel)
         fn.memo["tape"] = body.memo.pop("tape", None)
         del fn.memo["derivative"]
-        tidy(fn, options)
+        canonicalise(fn, options)
         if not pushes:
             reverse.drop_copies(fn)
             transposed.run(fn)

@@ -69,19 +69,19 @@ def _text(fn: Function) -> tuple:
         for inst in block.insts:
             result = inst.result
             found.append((inst.op, numbers(inst.args), result and (numbers([result]), result.type),
-                          tuple([(key, _plain(x)) for key, x in inst.attrs.items()]),
+                          tuple([(key, _key(x)) for key, x in inst.attrs.items()]),
                           tuple([edge(e) for e in inst.targets]), inst.unwind and edge(inst.unwind)))
     return tuple(found)
 
 
-def _plain(x):
+def _key(x):
     """A key that is equal for equal attributes; 0.0 and -0.0, and 1 and True, have different keys."""
     if isinstance(x, (int, float, complex)):
         return type(x), repr(x)
     if isinstance(x, np.generic):
         return type(x), x.dtype, x.tobytes()
     if type(x) is tuple:
-        return tuple, tuple(map(_plain, x))
+        return tuple, tuple(map(_key, x))
     try:
         hash(x)
     except TypeError:

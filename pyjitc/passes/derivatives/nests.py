@@ -22,7 +22,7 @@ from ...types.tangents import gradient_type, is_varying, tangent_type
 from .. import inline
 from ..rewrite import copy_of
 from .builder import Builder
-from .prepare import put_in_calls, tidy
+from .prepare import put_in_calls, canonicalise
 
 __all__ = ["Nests"]
 
@@ -168,7 +168,7 @@ class Nests:
             body = copy_of(kernel)
             inline.run([body])
             options = Options()
-            tidy(body, options)
+            canonicalise(body, options)
             put_in_calls(body, [body.params[n]], options, lambda nest: True)
             types = [*(p.type for p in kernel.params), tangent_type(kernel.result)]
             t = gradient_type(kernel.params[n].type)
@@ -179,7 +179,7 @@ class Nests:
                         one.loc = inst.loc
             self.pull(body, request, requested(request, types, k.Tuple((kernel.result, k.Tuple((t,))))), self.helpers)
             if has_result:
-                tidy(body, options)
+                canonicalise(body, options)
                 self.read_result(body, inst.result.type.dtype)
             for block in body.blocks:
                 last = block.terminator
@@ -189,7 +189,7 @@ class Nests:
                     last.args = [b.op(s.TUPLE_GET, pair, index=0)]
                     block.insts[-1:-1] = b.insts
             body.name, body.result, body.library = f"{kernel.name}.adjoint.{n}", t, True
-            tidy(body, options)
+            canonicalise(body, options)
             found = kernel.memo[name] = body
         return found
 

@@ -221,7 +221,7 @@ class Normal:
     def close(self, loop):
         """Make values that are used after a loop parameters of its exit blocks."""
         home = {v: block for block in loop.blocks
-                for v in (*block.params, *(i.result for i in block.insts if i.result is not None))}
+                for v in block.values()}
         read: dict[Value, None] = {}
         for block in self.dom.order:
             if block not in loop.blocks and block in self.alive:

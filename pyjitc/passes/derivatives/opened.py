@@ -273,7 +273,7 @@ def open_unions(fn: Function) -> bool:
     After:   n = select c, 0, 1 ; ieq n, 0 ; select c, x, y"""
     order = reverse_postorder(fn)
     if not any(type(x.type) is k.Union for block in order
-               for x in (*block.params, *[i.result for i in block.insts if i.result is not None])):
+               for x in block.values()):
         return False
     found = _found(fn, order)
     if not found:

@@ -19,7 +19,7 @@ from .opened import open_cells, open_unions
 from .owned import open_owned
 from .targets import writer
 
-__all__ = ["calls_itself", "put_in_calls", "tidy", "to_be_put_in", "whole"]
+__all__ = ["calls_itself", "put_in_calls", "canonicalise", "to_be_put_in", "whole"]
 
 
 def whole(fn: Function, options, before: Callable, keeps_nests: bool, staying: set[Function],
@@ -72,14 +72,14 @@ def whole(fn: Function, options, before: Callable, keeps_nests: bool, staying: s
     if not keeps_nests and any(inst.op in NESTS for one in module for block in one.blocks for inst in block.insts):
         nests.run(module, options)
     if _holds_displays(new):
-        tidy(new, options)  # iterators over them are opened
+        canonicalise(new, options)  # iterators over them are opened
         if _displays_as_tuples(new):
-            tidy(new, options)
+            canonicalise(new, options)
     _open_items(new)
-    tidy(new, options)
+    canonicalise(new, options)
     while any([open_cells(new), open_owned(new, helpers), open_unions(new)]):
         inline.run([new], options)
-        tidy(new, options)
+        canonicalise(new, options)
     return new
 
 
@@ -118,7 +118,7 @@ def put_in_calls(fn: Function, varied: list[Value], options, written_out: Callab
     for _ in range(20):
         if any(inst.op in NESTS and written_out(inst) for block in fn.blocks for inst in block.insts):
             nests.write_out(fn, written_out)
-            tidy(fn, options)
+            canonicalise(fn, options)
         active = Activity(fn, varied, check=False)
         wanted = {inst.attrs["callee"] for block in fn.blocks for inst in block.insts
                   if inst.op is INVOKE and not has_rule(inst) and inst.attrs["callee"].library
@@ -129,7 +129,7 @@ def put_in_calls(fn: Function, varied: list[Value], options, written_out: Callab
         for callee in wanted:
             callee.flags = callee.flags._replace(noinline=False)
         inline.run([fn], options)
-        tidy(fn, options)
+        canonicalise(fn, options)
 
 
 def _holds_displays(fn: Function) -> bool:
@@ -211,6 +211,6 @@ def _item_at(b, items, inst, t):
     return b.op(s.TUPLE_MAKE, *parts, cls=t.cls)
 
 
-def tidy(fn: Function, options) -> None:
+def canonicalise(fn: Function, options) -> None:
     for one in (messages, simplify, latches, gvn, ranges, gvn, dce, simplify, simplify, latches, dce):
         one.run(fn, options)

@@ -25,7 +25,7 @@ def give_rules(fn: Function) -> None:
     """Let a function that calls itself have derivatives as a call, unless it writes into its arguments."""
     given = [p.type for p in fn.params]
     if "rules" in fn.memo or fn.result is None or not varies(fn.result) or plain(fn.result) is not fn.result or any(
-            not _is_plain(t) for t in (*given, fn.result)) or any(map(_writes, _reached(fn))):
+            not _has_no_dual(t) for t in (*given, fn.result)) or any(map(_writes, _reached(fn))):
         return
     wrt = tuple([n for n, t in enumerate(given) if varies(t)])
     if not wrt:
@@ -79,5 +79,5 @@ def _made(fn: Function, name: str, types, body) -> Function:
     return made
 
 
-def _is_plain(t) -> bool:
-    return type(t) is not k.Dual and (type(t) is not k.Tuple or all(map(_is_plain, t.elements)))
+def _has_no_dual(t) -> bool:
+    return type(t) is not k.Dual and (type(t) is not k.Tuple or all(map(_has_no_dual, t.elements)))

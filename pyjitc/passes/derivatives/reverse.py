@@ -53,7 +53,7 @@ def pull(fn: Function, request, shell: Function, helpers) -> None:
 
 
 def drop_copies(fn: Function) -> None:
-    """Return the gradients that are certainly new arrays, each of its own, as they are. Needs: `tidy` has run.
+    """Return the gradients that are certainly new arrays, each of its own, as they are. Needs: `canonicalise` has run.
     Before:  g = nest ... ; p = invoke @copied(g) ; q = tuple_make p       After:  g = nest ... ; q = tuple_make g"""
     users = users_of(fn.blocks)
     replace: dict[Value, Value] = {}
@@ -284,10 +284,10 @@ class _Reverse:
                     e.args += [shadow[x] for p, x in list(zip(e.block.params, e.args)) if p in shadow]
                 block.insts.append(inst)
                 if inst.result is not None and self.has_shadow(inst.result):
-                    shadow[inst.result] = self.shadow_of(b, inst, block)
+                    shadow[inst.result] = self.shadow_of(b, inst)
             form.note(block, block.insts)
 
-    def shadow_of(self, b, inst, block):
+    def shadow_of(self, b, inst):
         op, r, shadow = inst.op, inst.result, self.shadow
         if op is mem.ARRAY_VIEW or op is s.RETYPE:
             return _as(b.again(inst, [shadow[inst.args[0]], *inst.args[1:]]), b.insts[-1], own_type(r.type))

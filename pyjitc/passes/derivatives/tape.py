@@ -89,7 +89,7 @@ class Tape:
                     self.writers.setdefault(cl(x), []).append(block)
         self.later: dict[Block, set[Block]] = {}
         self.counters = counted.Definitions(self.fn)
-        self.own = {v for r in self.rblocks for v in (*r.params, *(i.result for i in r.insts if i.result is not None))}
+        self.own = {v for r in self.rblocks for v in r.values()}
         needed: dict[Value, None] = {}
         for r in self.rblocks:
             for inst in r.insts:

@@ -6,7 +6,8 @@ Before:  for i = n ... 1:  g = v_[i] ; v_[i] = 0 ; u_[i - 1] += a * g ; u_[i] +=
 After:   for t = 2 ... n - 1:  u_[t] += a * v_[t + 1] + b * v_[t] + c * v_[t - 1]
          the sums at both ends, which have fewer terms, one after the other
          for i = 1 ... n:  v_[i] = 0
-Needs: loops as `tidy` leaves them, with a header that counts down and one block, whose trips may run in any order.
+Needs: loops as `canonicalise` leaves them, with a header that counts down and one block, whose trips may run in any
+order.
 Keeps: the original loop for few trips, where the new ones need more. The terms of a sum are added in another order.
 """
 from __future__ import annotations

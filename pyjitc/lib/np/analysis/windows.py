@@ -11,30 +11,26 @@ __all__ = ["CALLS"]
 
 
 def hanning(M):
-    if M < 1:
-        return np.empty(0, np.float64)
-    if M == 1:
-        return np.ones(1)
-    n = np.arange(1 - M, M, 2)
-    return 0.5 + 0.5 * np.cos(np.pi * n / (M - 1))
+    return cosine_window(M, 0.5, 0.5, 0.0)
 
 
 def hamming(M):
-    if M < 1:
-        return np.empty(0, np.float64)
-    if M == 1:
-        return np.ones(1)
-    n = np.arange(1 - M, M, 2)
-    return 0.54 + 0.46 * np.cos(np.pi * n / (M - 1))
+    return cosine_window(M, 0.54, 0.46, 0.0)
 
 
 def blackman(M):
+    return cosine_window(M, 0.42, 0.5, 0.08)
+
+
+def cosine_window(M, constant, first, second):
     if M < 1:
         return np.empty(0, np.float64)
     if M == 1:
         return np.ones(1)
     n = np.arange(1 - M, M, 2)
-    return 0.42 + 0.5 * np.cos(np.pi * n / (M - 1)) + 0.08 * np.cos(2.0 * np.pi * n / (M - 1))
+    if second == 0.0:
+        return constant + first * np.cos(np.pi * n / (M - 1))
+    return constant + first * np.cos(np.pi * n / (M - 1)) + second * np.cos(2.0 * np.pi * n / (M - 1))
 
 
 def bartlett(M):

@@ -68,13 +68,13 @@ def at(parts, i, j):
 # ---------------------------------------------------------------- choose
 
 
-def wrapped(j, n, mode):
+def wrapped(j, n, mode, what):
     if mode == "wrap":
         return j % n
     if mode == "clip":
         return 0 if j < 0 else n - 1 if j >= n else j
     if j < 0 or j >= n:
-        raise ValueError("invalid entry in choice array")
+        raise ValueError(f"invalid entry in {what} array")
     return j
 
 
@@ -88,12 +88,12 @@ def one_of(j, parts, dtype, k):
 
 def fill_chosen(out, which, parts, mode):
     if out.ndim == 0:
-        out[()] = one_of(wrapped(int(which), len(parts), mode), parts, out.dtype, 0)
+        out[()] = one_of(wrapped(int(which), len(parts), mode, "choice"), parts, out.dtype, 0)
     else:
         for i in range(len(out)):
             if out.ndim == 1:
                 j = int(which[i] if isinstance(which, np.ndarray) else which)
-                ARRAY_STORE(out, i, one_of(wrapped(j, len(parts), mode), at(parts, i, 0), out.dtype, 0))
+                ARRAY_STORE(out, i, one_of(wrapped(j, len(parts), mode, "choice"), at(parts, i, 0), out.dtype, 0))
             else:
                 fill_chosen(out[i], which[i] if isinstance(which, np.ndarray) else which, at(parts, i, 0), mode)
 
@@ -306,17 +306,8 @@ def flat_of(index, dims, modes, order, j, total):
     if j == len(dims):
         return total
     a = len(dims) - 1 - j if order == "F" else j
-    return flat_of(index, dims, modes, order, j + 1, total * dims[a] + inside(int(index[a]), dims[a], modes[a]))
-
-
-def inside(i, n, mode):
-    if mode == "wrap":
-        return i % n
-    if mode == "clip":
-        return 0 if i < 0 else n - 1 if i >= n else i
-    if i < 0 or i >= n:
-        raise ValueError("invalid entry in coordinates array")
-    return i
+    i = wrapped(int(index[a]), dims[a], modes[a], "coordinates")
+    return flat_of(index, dims, modes, order, j + 1, total * dims[a] + i)
 
 
 def fill_flat(out, index, dims, modes, order):

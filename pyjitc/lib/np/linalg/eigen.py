@@ -211,19 +211,21 @@ def eig(a, single):
 def eigvals(a, single):
     check_square(a)
     check_finite(a)
-    n = a.shape[0]
-    work, none = columns(a), np.empty((1, 1), a.dtype)
     if a.dtype.kind == "c":
-        w = np.empty(n, a.dtype)
-        if n > 0:
-            eigen_complex(work, w, none, "NN")
-        return narrowed(w, single)
-    real, imag = np.empty(n, a.dtype), np.empty(n, a.dtype)
-    if n > 0:
-        eigen_real(work, real, imag, none, "NN")
+        return narrowed(eigvals_complex(a, None), single)
+    real, imag = eigvals_real(a)
     if not ALWAYS_COMPLEX and all_zero(imag):
         return narrowed(real, single)
     return narrowed(complex_pair(real, imag), single)
+
+
+def eigvals_real(a):
+    """The real and the imaginary parts of the eigenvalues of an array of floats."""
+    n = a.shape[0]
+    real, imag = np.empty(n, a.dtype), np.empty(n, a.dtype)
+    if n > 0:
+        eigen_real(columns(a), real, imag, np.empty((1, 1), a.dtype), "NN")
+    return real, imag
 
 
 def check_finite_stack(a):
@@ -251,16 +253,12 @@ def eig_complex(a, option):
 
 
 def eigvals_complex(a, option):
-    n = a.shape[0]
-    work, none = columns(a), np.empty((1, 1), a.dtype)
     if a.dtype.kind == "c":
-        w = np.empty(n, a.dtype)
-        if n > 0:
-            eigen_complex(work, w, none, "NN")
+        w = np.empty(a.shape[0], a.dtype)
+        if len(w) > 0:
+            eigen_complex(columns(a), w, np.empty((1, 1), a.dtype), "NN")
         return w
-    real, imag = np.empty(n, a.dtype), np.empty(n, a.dtype)
-    if n > 0:
-        eigen_real(work, real, imag, none, "NN")
+    real, imag = eigvals_real(a)
     return complex_pair(real, imag)
 
 

@@ -347,7 +347,7 @@ def check_tensordot(x, first, second):
     return x
 
 
-def _constant_axes(axes: Expr, a: Expr, b: Expr):
+def _constant_axes(axes: Expr, a: Expr):
     if not axes.known:
         raise NotNative("the axes of tensordot must be known at compile time",
                         "write tuples of constants, as in axes=((1,), (0,))")
@@ -361,7 +361,7 @@ def _constant_axes(axes: Expr, a: Expr, b: Expr):
 @rule("np.tensordot")
 def _tensordot(a, b, axes=2):
     a, b = as_array("tensordot", a), as_array("tensordot", b)
-    first, second = _constant_axes(axes, a, b)
+    first, second = _constant_axes(axes, a)
     if (len(first) != len(second)
         or any(not -x.type.ndim <= n < x.type.ndim for x, part in ((a, first), (b, second)) for n in part)):
         if len(first) == len(second):

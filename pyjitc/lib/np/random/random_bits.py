@@ -514,7 +514,7 @@ def with_last(size, d):
 
 
 @outlined
-def check_chances(p, messages):
+def check_chances(p):
     for i in range(len(p)):
         if not (p[i] >= 0.0 and p[i] <= 1.0):
             raise ValueError("pvals < 0, pvals > 1 or pvals contains NaNs")
@@ -525,7 +525,7 @@ def check_chances(p, messages):
 
 def multinomial(gen, n, pvals, size, legacy):
     p = as_doubles(pvals)
-    check_chances(p, 0)
+    check_chances(p)
     d = len(p)
     out = np.zeros(with_last(size, d), np.int64)
     if n < 0:

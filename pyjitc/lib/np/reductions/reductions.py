@@ -408,7 +408,7 @@ def of_type(x, t):
     return x.astype(t) if isinstance(x, np.ndarray) else as_type(x, np.dtype(t))
 
 
-def check_inexact(a, dtype, out=None):
+def check_inexact(dtype, out):
     if out is not None:
         if out.dtype.kind in "biu":
             raise TypeError("If a is inexact, then out must be inexact")
@@ -668,7 +668,7 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, where=True):
 
 def mean_and_count(a, axis, dtype, out, keepdims, where):
     """(the mean of the elements that are not nan, their number)"""
-    check_inexact(a, dtype, out)
+    check_inexact(dtype, out)
     total = np.sum(without_nan(a, "sum"), axis, dtype, None, keepdims, where=where)
     n = numbers_among(a, axis, keepdims, where)
     return of_type(np.divide(total, n), total.dtype), n
@@ -682,7 +682,7 @@ def numbers_among(a, axis, keepdims, where):
 def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
     if a.dtype.kind not in "fc":
         return np.var(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean, correction=correction)
-    check_inexact(a, dtype, out)
+    check_inexact(dtype, out)
     good = ~np.isnan(a)
     center = mean_and_count(a, axis, dtype, None, True, where)[0] if mean is None else center_of(mean)
     x = of_type(np.where(good, a - center, nan_identity(a, "sum")), a.dtype)

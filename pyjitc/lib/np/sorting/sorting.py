@@ -110,7 +110,7 @@ def bound(i, n, depth):
     return IADD(IMUL(i, ISHR(n, depth)), ISHR(IMUL(i, rest), depth))
 
 
-def nans_last(a, spare, places, spare_places, n):
+def nans_last(a, places, spare_places, n):
     """Move NaNs to the end without changing the order of other elements; returns the number of others."""
     kept = 0
     gone = 0
@@ -276,7 +276,7 @@ def sort_along(out, a, axis, row, spare, places, spare_places, k):
         if k is None:
             sort_keys(row, spare, places, spare_places, len(row))
         else:
-            n = nans_last(row, None, places, spare_places, len(row)) if row.dtype.kind in "fmM" else len(row)
+            n = nans_last(row, places, spare_places, len(row)) if row.dtype.kind in "fmM" else len(row)
             if k < n:
                 select_key(row, places, k, n)
         copy_row(out, row if places is None else places)

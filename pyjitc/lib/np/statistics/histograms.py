@@ -27,7 +27,7 @@ def flat(a):
     return a if a.ndim == 1 else flat_copy(a)
 
 
-def as_edge(x, t):
+def as_edge(x):
     """A bound of the range; integers are converted to the float type of the edges."""
     if isinstance(x, np.floating):
         return x
@@ -41,7 +41,7 @@ def extremes(a, t):
 def outer(a, limits, t):
     """The first and the last edge."""
     if limits is not None:
-        first, last = as_edge(limits[0], t), as_edge(limits[1], t)
+        first, last = as_edge(limits[0]), as_edge(limits[1])
         if first > last:
             raise ValueError("max must be larger than min in range parameter.")
         if not (np.isfinite(first) and np.isfinite(last)):
