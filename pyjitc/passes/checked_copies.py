@@ -15,13 +15,13 @@ Needs: SSA, the marks of versioning.  Keeps: SSA, effects and their order.
 from __future__ import annotations
 
 from ..ir import core as ir
-from ..ir.cfg import LoopNest, in_edges, reverse_postorder
-from ..ir.uses import used_from_outside, uses_of
+from ..ir.cfg import Loop, LoopNest, in_edges, reverse_postorder
+from ..ir.uses import used_from_outside
 from ..ops import control
 from ..ops.structure import TUPLE_GET, TUPLE_MAKE
 from ..types.kinds import Array, NoneType, Tuple, is_scalar
 from . import versioning
-from .rewrite import clone_blocks, clone_inst
+from .rewrite import clone_blocks, clone_inst, readers
 
 __all__ = ["run"]
 
@@ -31,32 +31,37 @@ _WAYS = 12  # the most blocks of a way out of a loop that only raises
 def run(fn: ir.Function, options=None) -> None:
     if fn.library or fn.flags.parallel:
         return
+    nest = LoopNest(fn)
+    large: list[Loop] = []
     covered: set[ir.Block] = set()
-    edges = in_edges(fn.blocks)
-    number = 0
-    for loop in LoopNest(fn).loops:  # outer loops first
-        if loop.header not in covered and all("novectorize" in b.terminator.attrs for b in loop.latches):
+    for loop in nest.loops:  # outer loops first
+        if loop.header not in covered and all(["novectorize" in b.insts[-1].attrs for b in loop.latches]):
             covered.update(loop.blocks)
-            if sum(len(b.insts) for b in loop.blocks) >= versioning.LEAST:
-                number += _outline(fn, loop, edges, number)
-    if number:
+            if sum([len(b.insts) for b in loop.blocks]) >= versioning.LEAST:
+                large.append(loop)
+    if not large:
+        return
+    edges, found, made = in_edges(nest.dom.order), readers(fn), 0
+    for loop in large:
+        made += _outline(fn, loop, loop.entries(edges), found, nest.dom.number, made)
+    if made:
         fn.blocks = reverse_postorder(fn)
 
 
-def _outline(fn: ir.Function, loop, edges, number: int) -> bool:
-    """Make a function of a loop; returns whether that was done. number: that of the function."""
-    entries = loop.entries(edges)
+def _outline(fn: ir.Function, loop: Loop, entries, found, at: dict[ir.Block, int], number: int) -> bool:
+    """Make a function of a loop; returns whether that was done. found: the blocks that read each value; at: the places
+    of blocks in the order; number: that of the function."""
     if len(entries) != 1:
         return False
     inside, leaving = _region(loop)
-    order = [block for block in reverse_postorder(fn) if block in inside]
+    order = sorted(inside, key=at.__getitem__)
     insts = [inst for block in order for inst in block.insts]
     if any(inst.unwind is not None or "redo" in inst.attrs or "restart" in inst.op.attrs for inst in insts):
         return False
     if len({edge.block for edge in leaving}) != 1:
         return False
     defined = {v for block in order for v in [*block.params, *[i.result for i in block.insts if i.result is not None]]}
-    if any(not defined.isdisjoint(uses_of(block)) for block in fn.blocks if block not in inside):
+    if any([block not in inside for v in defined for block in found.get(v, ())]):
         return False
     exit, entry = leaving[0].block, entries[0][2]
     # the values that the function returns; others of the exit's parameters are known where it is called
@@ -108,7 +113,7 @@ def _outline(fn: ir.Function, loop, edges, number: int) -> bool:
     return True
 
 
-def _region(loop) -> tuple[set[ir.Block], list[ir.Edge]]:
+def _region(loop: Loop) -> tuple[set[ir.Block], list[ir.Edge]]:
     """The blocks of a loop with those of its ways out that only raise, and the edges that lead out of these blocks."""
     inside, leaving = set(loop.blocks), []
     for edge in [edge for block in loop.blocks for edge in block.edges()]:
