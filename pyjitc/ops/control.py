@@ -27,10 +27,10 @@ JUMP = Op("jump", None, TERMINATOR, partials=STRUCTURAL, cost=CHEAP,
 BRANCH = Op("branch", None, TERMINATOR, partials=STRUCTURAL, cost=CHEAP,
             doc="branch {likely: bool or None} (condition: bool) -> true target, false target. {no_poll}: in the "
                 "header of a loop, the guard before its nest has found that it ends soon enough for signals to wait "
-                "(passes/versioning.py). {independent}: in the header of a loop, 'prange' or 'nest', which says that "
-                "its iterations do not depend on each other (passes/independent.py), or 'kept' or 'adjoint', for a "
-                f"loop of its derivative (passes/parallel.py). Of a branch back in a loop: "
-                f"{_HINTS}")
+                "(passes/versioning.py); {most_trips: int}: it makes no more. {independent}: in "
+                "the header of a loop, 'prange' or 'nest', which says that its iterations do not depend on each other "
+                "(passes/independent.py), or 'kept' or 'adjoint', for a loop of its derivative (passes/parallel.py). "
+                f"Of a branch back in a loop: {_HINTS}")
 SWITCH = Op("switch", None, TERMINATOR, partials=STRUCTURAL,
             doc="switch {cases: tuple of int} (x: integer) -> default, then one target per case", cost=CHEAP)
 RETURN = Op("return", None, TERMINATOR, partials=STRUCTURAL, doc="return (value)", cost=CHEAP)

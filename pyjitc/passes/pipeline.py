@@ -25,21 +25,22 @@ batches, counted, device, nans, nests, restarts = (lazy(f"{__package__}.{name}")
 
 # Passes that are imported only where a function has loops, or one of the operations that they look for: importing a
 # module makes a first call slower.
-(accumulators, checked_copies, choices, columns, elementary, extremes, flags, frame, independent, inspector, jam,
+(accumulators, checked_copies, choices, columns, early, elementary, extremes, flags, frame, independent, inspector, jam,
  latches, localtables, natives, parallel, polling, ranges, reboxing, reload, remainders, retests, sharedtables, slots,
  speculate, texts, unroll, versioning) = (
     lazy(f"{__package__}.{name}")
-    for name in ("accumulators", "checked_copies", "choices", "columns", "elementary", "extremes", "flags", "frame",
-                 "independent", "inspector", "jam", "latches", "localtables", "natives", "parallel", "polling",
+    for name in ("accumulators", "checked_copies", "choices", "columns", "early", "elementary", "extremes", "flags",
+                 "frame", "independent", "inspector", "jam", "latches", "localtables", "natives", "parallel", "polling",
                  "ranges", "reboxing", "reload", "remainders", "retests", "sharedtables", "slots", "speculate",
                  "texts", "unroll", "versioning"))
-_IN_LOOPS = {accumulators, checked_copies, choices, columns, extremes, inspector, flags, jam, latches, parallel,
+_IN_LOOPS = {accumulators, checked_copies, choices, columns, early, extremes, inspector, flags, jam, latches, parallel,
              polling, reload, remainders, retests, speculate, unroll, versioning}
 _LOOK_FOR = {
     independent: {INDEPENDENT}.__contains__,
     inspector: arith.CONVERSIONS.__contains__,
     accumulators: {memory.ARRAY_STORE}.__contains__,
     jam: {memory.ARRAY_STORE}.__contains__,
+    early: lambda op: op.cost >= ir.CALL and op.effects == ir.PURE,
     extremes: {arith.FLT, arith.FLE, arith.FGT, arith.FGE}.__contains__,
     frame: {memory.ARRAY_NEW}.__contains__,
     ranges: lambda op: (op in arith.RANGED or op is memory.CHECK_INDEX or op is arith.IAND
@@ -57,7 +58,7 @@ _LOOK_FOR = {
 # Passes over one function. The docstring of each says why it runs at its place.
 PASSES: list[Any] = [
     messages, relax, simplify, latches, independent, localtables, gvn, retests, texts, ranges, gvn, slots, reload,
-    dce, parallel, remainders, elementary, versioning, checked_copies, choices, inspector, flags, speculate,
+    dce, parallel, remainders, early, elementary, versioning, checked_copies, choices, inspector, flags, speculate,
     accumulators, jam, extremes, unroll, columns, polling, dce, frame, reboxing, refcount,
 ]
 _NATIVE = frozenset((DefaultDict, Deque, List, ObjectOf))  # the kinds of objects that `natives` may replace

@@ -15,7 +15,8 @@ After:   header(i, stop): branch i != stop -> go(stop), pause
          (inside another loop it polls before the branch, for the trips of the loop around it)
          go(stop): body: ... jump header(i+1, stop)
 A row, an innermost loop that the guard before its nest has found short enough (`versioning.py`), runs to its end; the
-loop around it polls for the length of the row at each of its steps.
+loop around it polls for the length of the row at each of its steps. A loop that is known to make few trips does not
+poll, neither one of constant length nor one for which the guard says so.
 The body of a loop of a few scalar operations is written twice or four times, with one poll for all copies. A function
 is flagged `skips_loop_passes` if all of its loops have the single-loop form above and recompute no invariant value: the
 loop passes of LLVM would find nothing to do. An outer loop needs no poll of its own if no iteration can finish without
@@ -92,6 +93,8 @@ def run(fn: ir.Function, options=Options()) -> None:
             if loop.parent is not None and defs.block_of.get(length) in loop.parent.blocks:
                 uneven.add(loop.header)
             trips = _at_most(length, defs)
+            if trips is None:
+                trips = loop.header.terminator.attrs.get("most_trips")
             inside = max([short.get(one.header, 1) for one in loop.inner], default=1)
             if trips is not None and trips <= _SHORT and not work and trips * inside <= _NESTED:
                 short[loop.header] = max(trips, 1) * inside

@@ -538,6 +538,9 @@ def _version(fn, loop, plan, defs, number, found, aliases):
     for header in plan.rows:
         inst = copies[header].terminator
         inst.attrs = {**inst.attrs, "no_poll": True}
+    for header, most in _most_trips(plan).items():
+        inst = copies[header].terminator
+        inst.attrs = {**inst.attrs, "most_trips": most}
     guard.insts.append(ir.Inst(control.BRANCH, (condition,), {"likely": True}, None, loc,
                                [ir.Edge(copies[loop.header], entry.args), slow]))
     substitute(new, hoisted)
@@ -549,6 +552,19 @@ def _version(fn, loop, plan, defs, number, found, aliases):
     fn.blocks += [*new, *copies.values()]
     return {v: {defs.block_of[v]: v, copies[defs.block_of[v]]: resolve(replaced, values[v])} for v in defined
             if v in used_outside}
+
+
+def _most_trips(plan) -> dict[ir.Block, int]:
+    """Header of a loop -> its most trips, where the guard keeps a sum with its counter below a number: `1 << i` makes
+    at most 64."""
+    found: dict[ir.Block, int] = {}
+    for _, terms, limit in plan.guards:
+        for v, coefficient in terms if type(limit) is int and limit < _ROOM else ():
+            counted, step = plan.counters.get(v, (None, None))
+            if type(step) is int and step:
+                most = (limit - 1) // abs(coefficient * step) + 1
+                found[counted.loop.header] = min(most, found.get(counted.loop.header, most))
+    return found
 
 
 def _on_the_way(guard, plan, condition, loc, loop, defs):

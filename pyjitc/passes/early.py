@@ -1,0 +1,82 @@
+"""Call functions of the C library whose operands are the same on every trip of a loop before the checks of a trip.
+
+Runs before versioning, for all copies that it makes. LLVM hoists a call out of a loop only where it certainly runs, and
+behind a check that may raise it does not; the function itself cannot raise. Single instructions, such as divisions, and
+the elementary functions of NumPy numbers, which are many instructions, LLVM hoists in any case.
+Before:  loop: x = load a, j ; y = load a, i ; s = sin x ; check s ; c = cos y
+After:   loop: x = load a, j ; y = load a, i ; c = cos y ; s = sin x ; check s
+Loads stay where they are: a branch on the way may be what keeps their index in range.
+Needs: SSA.  Keeps: SSA, effects and their order.
+"""
+from __future__ import annotations
+
+from ..ir import core as ir
+from ..ir.cfg import LoopNest
+from ..ops.arith import CAST
+from ..ops.elementary import is_ours
+from ..ops.memory import ARRAY_LOAD, CHECK_INDEX
+from ..types.kinds import is_float
+from .counted import Definitions
+
+__all__ = ["run"]
+
+_DEPTH = 6  # the most operations from an operand to what is invariant
+
+
+def _is_movable(inst: ir.Inst) -> bool:
+    """Whether an instruction is arithmetic of floats, which neither fails nor reads memory for any operands."""
+    return (inst.op.effects == ir.PURE and inst.result is not None and is_float(inst.result.type)
+            and (inst.op is CAST or all(is_float(v.type) for v in inst.args)))
+
+
+def run(fn: ir.Function, options=None) -> None:
+    nest, defs = LoopNest(fn), Definitions(fn)
+    for loop in nest.loops:
+        if not loop.inner:
+            always = [b for b in nest.dom.order if b in loop.blocks
+                      and all(nest.dom.dominates(b, latch) for latch in loop.latches)]
+            if any(edge.block not in loop.blocks for edge in always[0].edges()):
+                del always[0]  # its test may end the loop
+            _Loop(loop, always, defs).run()
+
+
+class _Loop:
+    """always: the blocks that every trip passes, in order, without the test of the loop."""
+
+    def __init__(self, loop, always, defs):
+        self.loop, self.always, self.defs = loop, always, defs
+
+    def run(self) -> None:
+        for block in self.always:
+            calls = [i for i in block.insts if i.op.cost >= ir.CALL and _is_movable(i) and not is_ours(i)]
+            for inst in calls:
+                if all(self.is_invariant(v) for v in inst.args):
+                    self.move(inst)
+
+    def is_invariant(self, v, depth=_DEPTH) -> bool:
+        if self.defs.block_of.get(v) not in self.loop.blocks:
+            return True
+        inst = v.inst
+        return (inst is not None and depth > 0 and (inst.op.effects == ir.PURE or inst.op in (ARRAY_LOAD, CHECK_INDEX))
+                and all(self.is_invariant(x, depth - 1) for x in inst.args))
+
+    def move(self, inst) -> tuple[int, int]:
+        """Move an instruction, if it is movable, to behind its operands where a check stands between; return its place
+        (which block, which instruction)."""
+        block = self.defs.block_of[inst.result]
+        now = self.always.index(block), block.insts.index(inst)
+        if not _is_movable(inst):
+            return now
+        place = 0, 0
+        for v in inst.args:
+            if self.defs.block_of.get(v) in self.always:
+                n, k = self.move(v.inst)
+                place = max(place, (n, k + 1))
+        now = now[0], block.insts.index(inst)  # operands may have been moved
+        n, k = place
+        if n == now[0] and not any(one.op.effects & ir.RAISES for one in block.insts[k:now[1]]):
+            return now
+        block.insts.remove(inst)
+        self.always[n].insts.insert(k, inst)
+        self.defs.block_of[inst.result] = self.always[n]
+        return place
