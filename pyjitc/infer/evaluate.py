@@ -566,7 +566,8 @@ class Evaluator(Operations):
                     return self.generator(proto, Const(Singleton(function), function), operands)
                 return self.user_call(proto, operands, None, function)
             if isinstance(target, type) and issubclass(target, BaseException):
-                if kwargs and target.__module__ == "builtins" and is_fixed(target) and not issubclass(target, _WITH_KEYWORDS):
+                if kwargs and target.__module__ == "builtins" and is_fixed(target) and not issubclass(
+                        target, _WITH_KEYWORDS):
                     raise Mismatch(f"{target.__name__}() takes no keyword arguments")
                 named = {"names": tuple(kwargs)} if kwargs else {}
                 return Apply(exceptions.EXC_NEW, *args, *kwargs.values(), cls=target, **named)

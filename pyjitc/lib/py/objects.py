@@ -18,7 +18,7 @@ from ...infer.meaning import UNKNOWN, Apply, Call, CallValue, Const, Mismatch, N
 from ...infer.names import needs_objects
 from ...infer.session import Session
 from ...ops.arith import BNOT
-from ...ops.pyobject import PY_GETATTR, PY_NEXT
+from ...ops.pyobject import PY_GETATTR, PY_NEXT, PY_SEND
 from ...ops.structure import METHOD_MAKE, SLICE_GET, STRUCT_GET
 from ...runtime.objects import is_object_class
 from ...types import kinds as k
@@ -168,6 +168,18 @@ def object_step(s):
     if one[0]:
         return True, one[1], s
     return False, NOTHING, s
+
+
+def object_last_step(s):
+    one = PY_SEND(STRUCT_GET(s, field="0"))
+    if one[0]:
+        return True, one[1], s, NOTHING
+    return False, NOTHING, s, one[1]
+
+
+class _ObjectState(State):
+    def last_step(self, state):
+        return Call(object_last_step, state)
 
 
 class _Exception(_ByReference):
@@ -567,7 +579,7 @@ class _Vectorized(Known):
 
 
 PROTOCOLS = {
-    type(Object): _Object(), "object_iterator": State(object_step), type(NoneType): _One(),
+    type(Object): _Object(), "object_iterator": _ObjectState(object_step), type(NoneType): _One(),
     type(k.Ellipsis_): _One(), k.Slice: _Slice(), DType: _DType(),
     **dict.fromkeys((k.Function, k.FunctionObject, k.Method), _Function()),
     k.Exception_: _Exception(), k.Iterator: _Iterator(),
