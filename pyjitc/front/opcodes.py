@@ -238,7 +238,7 @@ def send(frame, x):
     """One step of `yield from`: continues after it with the item, or at its end with the iterator's return value."""
     following, target = frame.region_.targets
     *rest, state, _ = frame.stack
-    step = frame.emit(generic.NEXT, (state,))
+    step = frame.emit(generic.NEXT, (state,), delegates=True)
     has = frame.truth_of(generic.ELEMENT, (step,), index=0)
     body, ended = ir.Block("item", ()), ir.Block("ended", ())
     frame.fresh += [body, ended]
@@ -267,7 +267,7 @@ def yield_from(frame, x):
     frame.terminate(control.JUMP, (), [ir.Edge(header, [first])])
     frame.block = header
     frame.stack = [*rest, state]
-    step = frame.emit(generic.NEXT, (state,))
+    step = frame.emit(generic.NEXT, (state,), delegates=True)
     has = frame.truth_of(generic.ELEMENT, (step,), index=0)
     frame.terminate(control.BRANCH, (has,), [ir.Edge(body), ir.Edge(ended)])
     frame.block = body

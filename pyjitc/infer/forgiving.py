@@ -28,8 +28,8 @@ from ..runtime import interpreted
 from ..runtime.dispatcher import Callable_
 from ..types.classes import FIXED_MODULES, namespace
 from ..types.kinds import (
-    Attributes, Bool, Container, DictDisplay, Exception_, Generator, Iterator, ListDisplay, Method, NoneType, Object,
-    ObjectOf, Singleton, TooLarge, Tuple, all_parts, any_part, members_of,
+    Attributes, Bool, Container, DictDisplay, Exception_, Function, FunctionObject, Generator, Iterator, ListDisplay,
+    Method, NoneType, Object, ObjectOf, Singleton, TooLarge, Tuple, all_parts, any_part, members_of,
 )
 from . import boxed as by
 from .boxed import by_python
@@ -83,6 +83,8 @@ class Forgiving(Evaluator):
                 self.find_variable(inst)
             if self.session.interprets and inst.op is generic.GETATTR:
                 self.find_attribute(operands[0].type, inst.attrs["name"])
+            if inst.op is generic.CALL and self.adds_objects(operands):
+                return Forgiving.instead(self, inst, operands, NotNative("sum() adds Python objects"))
             return super().handled(inst, operands)
         except (Mismatch, TooLarge) as error:
             if self.waits(inst, operands, error) or self.raises(inst, operands, error):
@@ -107,6 +109,25 @@ class Forgiving(Evaluator):
         Object in place of all others."""
         return with_objects((*members_of(x[0]), *members_of(y[0]))), UNKNOWN
 
+    def adds_objects(self, operands) -> bool:
+        """Whether a call is one of sum() that adds Python objects: which of them are floats, whose lost digits count
+        from Python 3.12 on, only the interpreter's sum() knows."""
+        if operands[0].type is not _SUM or len(operands) < 2 or operands[1].type is Object:
+            return False
+        t = operands[1].type.state if isinstance(operands[1].type, Iterator) else operands[1].type
+        if not isinstance(t, Generator) and any_part(t, lambda part: isinstance(part, (Function, FunctionObject))):
+            return False  # map() of a function that compiled code made cannot be handed to the interpreter
+        if any([x.type is Object for x in operands[2:]]):
+            return True
+        if sys.version_info < (3, 12):
+            return False
+        try:
+            state, av = self.settle(self.library.iter(operands[1]))
+            av = av and self.settle(self.library.next(Operand(-1, state.type)))[1]
+        except Mismatch:
+            return False
+        return av is not None and Object in members_of(av[0].elements[1])
+
     def instead(self, inst, operands, error):
         """The expression by which the interpreter does a refused operation; raises the error where it cannot."""
         self.leave(inst, error)
@@ -120,7 +141,7 @@ class Forgiving(Evaluator):
         if inst.op is not generic.CALL_STAR and any([any_part(x.type, lambda t: isinstance(t, ListDisplay))
                                                      for x in operands]):
             raise NeedsList
-        operands = [leaving.handed_out(self, x) if isinstance(x.type, Iterator) else x for x in operands]
+        operands = list(map(self.as_object, operands))
         try:
             found = self.settle(_MEANINGS[inst.op](self, inst, operands))
         except (KeyError, Mismatch):
@@ -315,6 +336,7 @@ def _package(proto) -> str:
     return str(proto.globals.get("__name__")).partition(".")[0]
 
 
+_SUM = Singleton(sum)
 _CALLS = generic.CALL, generic.CALL_STAR
 # operation -> the place of the first operand that it stores
 _STORES = {generic.SETATTR: 1, generic.SETITEM: 1, generic.LIST: 0, generic.LIST_APPEND: 1, generic.SET: 0,

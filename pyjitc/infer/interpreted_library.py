@@ -31,6 +31,7 @@ from .names import is_of_python
 
 __all__ = ["InterpretedLibrary"]
 
+_MAP, _FILTER = Singleton(map), Singleton(filter)
 _BUILT_IN = (list, dict, set, tuple, str, bytes, int, float)  # the interpreter runs the methods of their subclasses
 
 
@@ -49,6 +50,21 @@ class InterpretedLibrary(Forgiving):
             raise error
         return super().instead(inst, operands, error)
 
+    def handled(self, inst, operands):
+        if inst.op is generic.CALL and self.applies_library(operands):
+            return Forgiving.instead(self, inst, operands, NotNative("a function of the library has no native form"))
+        return super().handled(inst, operands)
+
+    def applies_library(self, operands) -> bool:
+        """Whether a call is one of map() or filter() with a function or class of the library that the interpreter
+        runs."""
+        function = operands[1].type if operands[0].type in (_MAP, _FILTER) and len(operands) > 1 else None
+        return self.is_left(function)
+
+    def is_left(self, t) -> bool:
+        """Whether a callable of type t is one of the library that has no native form."""
+        return isinstance(t, Singleton) and _asked(t.value) and self.library.rule_for(t.value) is None
+
     def waits(self, inst, operands, error) -> bool:
         return False
 
@@ -58,7 +74,8 @@ class InterpretedLibrary(Forgiving):
         first = operands[0].type if operands else None
         if inst.op in (generic.CALL, generic.CALL_STAR):
             return isinstance(first, Singleton) and _asked(first.value) or self.is_generator(first) or (
-                not isinstance(first, Method) and any([_is_known(x.type) for x in operands[1:]]))
+                not isinstance(first, Method) and any([_is_known(x.type) or self.is_left(x.type)
+                                                       for x in operands[1:]]))
         if inst.op is generic.GETATTR and isinstance(first, Iterator):
             return True
         if inst.op is generic.GETATTR and isinstance(first, ObjectOf):

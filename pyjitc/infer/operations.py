@@ -745,7 +745,7 @@ class Operations:
         return self.library.iter(operands[0])
 
     def next_(self, inst, operands):
-        return self.library.next(operands[0])
+        return self.library.next(operands[0], inst.attrs.get("delegates", False))
 
     def returned(self, inst, operands):
         t = operands[0].type

@@ -116,6 +116,10 @@ class Protocol:
         """(has, item, next state) of a state of this kind."""
         raise Mismatch(f"{describe(state.type)} object is not an iterator")
 
+    def last_step(self, state: Expr) -> Expr:
+        """`step` for `yield from`, where an iterator may return something: (False, no item, state, that) at its end."""
+        return self.step(state)
+
     def reversed(self, x: Expr) -> Expr:
         """The initial state of a loop over `reversed(x)`."""
         raise Mismatch(f"{describe(x.type)} object is not reversible")

@@ -279,8 +279,9 @@ class Library:
     def iter(self, x):
         return protocol_of(x.type).iterate(x)
 
-    def next(self, state):
-        return protocol_of(state.type).step(state)
+    def next(self, state, delegates=False):
+        protocol = protocol_of(state.type)
+        return protocol.last_step(state) if delegates else protocol.step(state)
 
     def tuple_of(self, x):
         """The tuple of all items of x."""

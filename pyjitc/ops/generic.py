@@ -50,7 +50,8 @@ FORMAT = _op("format",
 UNPACK = _op("unpack", "unpack {count} (iterable) -> tuple of `count` values; ValueError as CPython")
 UNPACK_EX = _op("unpack_ex", "unpack_ex {before, after} (iterable) -> tuple: before..., list, after...")
 ITER = _op("iter", "iter (iterable) -> iteration state of a `for` loop (a value: not shared)")
-NEXT = _op("next", "next (state) -> (has: bool, item, next state); item has no value where `has` is false")
+NEXT = _op("next", "next {delegates: bool, absent for False} (state) -> (has: bool, item, next state); item has no "
+                   "value where `has` is false; delegates: for `yield from`, which asks what the iterator returned")
 RETURNED = _op("returned", "returned (what next gave at the end) -> what the generator returned, None of another "
                            "iterator", 0)
 ELEMENT = _op("element", "element {index} (tuple) -> element: takes apart what unpack and next give", 0)

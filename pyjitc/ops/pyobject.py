@@ -233,6 +233,24 @@ def _next_lower(e, inst, x):
     return [has, item]
 
 
+def _send_lower(e, inst, x):
+    """(whether there is an item, the item or what the iterator returned)"""
+    e.declare("declare i32 @PyIter_Send(ptr, ptr, ptr)")
+    place = e.alloca("ptr", 1)
+    status = e.assign(f"call i32 @PyIter_Send(ptr {x[0]}, ptr {e.object(None)}, ptr {place})")
+    stepped = e.label("stepped")
+    e.branch(e.assign(f"icmp sge i32 {status}, 0"), stepped, e.fail(inst), likely=True)
+    e.start(stepped)
+    return [e.assign(f"icmp ne i32 {status}, 0"), e.assign(f"load ptr, ptr {place}")]
+
+
+def _send(it):
+    try:
+        return True, next(it)
+    except StopIteration as end:
+        return False, end.value
+
+
 def _next(it):
     for item in it:
         return True, item
@@ -258,6 +276,8 @@ HAND_OUT = Op("hand_out", lambda types, attrs: Object, _EFFECTS, lower=_hand_out
                   "{token}: its type with that of the attributes of objects in it")
 PY_NEXT = Op("py_next", lambda types, attrs: Tuple((Bool, Object)), _EFFECTS | READS | WRITES, lower=_next_lower,
              partials=NO_RULE, eval=_next, doc="(whether a Python iterator has an item, the item)")
+PY_SEND = Op("py_send", lambda types, attrs: Tuple((Bool, Object)), _EFFECTS | READS | WRITES, lower=_send_lower,
+             partials=NO_RULE, eval=_send, doc="(whether a Python iterator has an item, the item or what it returned)")
 PY_IS = Op("py_is", lambda types, attrs: Bool, PURE, eval=operator.is_, partials=NONDIFF,
            lower=lambda e, inst, x, y: [e.assign(f"icmp eq ptr {x[0]}, {y[0]}")], doc="`x is y` of Python objects")
 PY_BOX = Op("py_box", lambda types, attrs: Object, _EFFECTS, lower=_box_lower, eval=lambda x: x, partials=NO_RULE,

@@ -113,12 +113,13 @@ def own(cls: type, name: str):
 
 
 def _generated(value) -> bool:
-    """Whether collections.namedtuple made this attribute of the class."""
+    """Whether collections.namedtuple or the module enum, which copies operators of flags, made this attribute of the
+    class."""
     function = getattr(value, "__func__", value)
     if type(function) is not FunctionType:
         return type(value).__name__ == "_tuplegetter"
     module = str(function.__globals__.get("__name__"))
-    return module.startswith("namedtuple_") or module == "collections"
+    return module.startswith("namedtuple_") or module in ("collections", "enum")
 
 
 def refused_method(cls: type) -> str:

@@ -1,5 +1,6 @@
 """Members of Enum, IntEnum and Flag as values, compared with the interpreter."""
 import enum
+import functools
 
 import pytest
 
@@ -136,3 +137,84 @@ def test_members_in_attributes():
         one, other = Car(light), Car(light)
         assert first(one, 5) == f(other, 5) and second(one) == g(other)
     assert first.stats["compiled"] == 1
+
+
+@functools.total_ordering
+class Urgency(enum.Enum):
+    """Has an order of its own, as in the documents of the module enum."""
+
+    LOW = 1
+    MIDDLE = 5
+    HIGH = 10
+
+    def __lt__(self, other):
+        if self.__class__ is other.__class__:
+            return self.value < other.value
+        return NotImplemented
+
+    def __add__(self, n):
+        return self.value + n
+
+    def __radd__(self, n):
+        return n - self.value
+
+    def __neg__(self):
+        return -self.value
+
+    def __bool__(self):
+        return self is not Urgency.LOW
+
+
+class Planet(enum.Enum):
+    EARTH = (5.9, 6.3)
+    MARS = (0.6, 3.3)
+
+    def __init__(self, mass, radius):
+        self.mass, self.radius = mass, radius
+
+    def __getitem__(self, i):
+        return self.value[i]
+
+    def __len__(self):
+        return 2
+
+    def __iter__(self):
+        return iter(self.value)
+
+    def __contains__(self, x):
+        return x in self.value
+
+
+class Operation(enum.Enum):
+    ADD = "+"
+    TIMES = "*"
+
+    def __call__(self, x, y=1):
+        return x + y if self is Operation.ADD else x * y
+
+
+def test_operators_of_the_class():
+    def compared(a, b):
+        return (a < b, a <= b, a > b, a >= b, a == b, a != b, a + 1, 2 + b, -a, not a, 1 if b else 0,
+                (a, 1) < (b, 0), max(a, b) is a)
+
+    def in_order(urgencies):
+        return sorted(urgencies), max(urgencies), [x for x in urgencies if x > Urgency.LOW], any(urgencies)
+
+    def as_sequence(p):
+        mass, radius = p
+        return mass, radius, p[0], len(p), 5.9 in p, [*p], Planet.MARS[1]
+
+    def called(operation, n):
+        return operation(n, 3), operation(n), Operation("+")(n, 2), [one(n, y=4) for one in Operation]
+
+    compiled = njit(compared)
+    for a in Urgency:
+        for b in Urgency:
+            agree(compared, a, b, compiled=compiled)
+    agree(in_order, [Urgency.HIGH, Urgency.LOW, Urgency.MIDDLE])
+    for function, given in ((as_sequence, Planet), (lambda operation: called(operation, 5), Operation)):
+        for one in given:
+            agree(function, one)
+    with pytest.raises(TypeError, match="'<' not supported between instances of 'Urgency' and 'Planet'"):
+        njit(compared)(Urgency.LOW, Planet.MARS)

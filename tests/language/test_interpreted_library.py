@@ -10,8 +10,10 @@ import functools
 import heapq
 import itertools
 import json
+import math
 import os
 import queue
+import random
 import re
 from decimal import Decimal
 from fractions import Fraction
@@ -312,13 +314,6 @@ def attributes_of_functions_and_objects(n):
     return values, tallied.calls, job.name, sorted(vars(job)), len(job.__dict__), r.index(5), r.count(4), r.count("a")
 
 
-@pytest.mark.parametrize("function", [
-    lambda n: [next(one) for one in [iter([k, 2.5]) for k in range(n)]], attributes_of_functions_and_objects,
-    jobs_of_library_objects])
-def test_agrees_under_jit(function):
-    agree(function, 7, compiled=jit(function))
-
-
 def in_turns(*iterables):
     nexts, left = itertools.cycle(iter(one).__next__ for one in iterables), len(iterables)
     while left:
@@ -330,16 +325,18 @@ def in_turns(*iterables):
             nexts = itertools.cycle(itertools.islice(nexts, left))
 
 
-def test_a_function_that_no_object_can_be_made_of_is_refused():
-    def alternating(n):
-        return list(in_turns(range(n), "ab"))
-
-    agree(alternating, 3, compiled=jit(alternating))
-    with pytest.raises(CompileError, match="in_turns.*cannot be handed to the interpreter here"):
-        njit(alternating)(3)
+def alternating(n):
+    return list(in_turns(range(n), "ab"))
 
 
-PROGRAMS = [(jobs_of_library_objects, 4), (objects_keep_lists, 7), (iterators_in_a_queue, 2),
+@pytest.mark.parametrize("function", [
+    lambda n: [next(one) for one in [iter([k, 2.5]) for k in range(n)]], attributes_of_functions_and_objects,
+    jobs_of_library_objects, alternating])
+def test_agrees_under_jit(function):
+    agree(function, 7, compiled=jit(function))
+
+
+PROGRAMS = [(alternating, 3), (jobs_of_library_objects, 4), (objects_keep_lists, 7), (iterators_in_a_queue, 2),
             (attributes_of_functions_and_objects, 7), (settings, "a=1, bc=22"), (settings, ""), (harmonic, 9),
             (bill, ["1.10", "2.40"]), (days, 2019, 12), (days, 2019, 13), (mixed, 4), (wrong, 3),
             (invalid, "("), (invalid, "a"), (managed, 3), (dispatched, 3), (own_making, 4),
@@ -429,3 +426,52 @@ def test_iterators_that_variables_outside_have():
         f = decorate(taken)
         results.append([f(2), f(1)])
     assert results == [results[0]] * 3
+
+
+def sums_of_objects(text):
+    """Numbers that the library returned: from Python 3.12 on sum() of floats counts the digits that additions lose."""
+    xs, k = json.loads(text), 2
+
+    def scaled(x):
+        return x * k
+
+    return (sum(x * 0.1 for x in xs), sum(x for x in xs if x > 0), sum([x * 3 for x in xs]), sum(map(float, xs)),
+            sum((x for x in xs), 0.5), sum(itertools.chain(xs, [1, 2.5])), sum({x: x for x in xs}.values()),
+            sum(1 for x in xs), sum(scaled(x) for x in xs[:2]), sum(map(scaled, xs[:2])))
+
+
+def sums_from_an_object(n):
+    return (sum((Fraction(1, i + 1) for i in range(n)), Fraction(0)), sum((i for i in range(n)), start=Decimal("0.5")),
+            sum([Fraction(1, 2)] * n, THIRD), sum(range(n), THIRD))
+
+
+def sum_that_fails(text):
+    def items():
+        for x in json.loads(text):
+            print(x)
+            yield x
+            if x > 1:
+                yield "no number"
+
+    return sum(items())
+
+
+def applied(text):
+    words = text.split()
+    return (list(map(Decimal, words)), [x + 1 for x in map(Fraction, words)], max(map(Decimal, words)),
+            list(map(json.loads, words)), sorted(words, key=Decimal), dict(zip(words, map(Decimal, words))),
+            [m.group() for m in filter(None, map(re.compile("[0-9]").search, words))],
+            list(map(datetime.date, [2020, 2021], [1, 2], [3, 4])), list(map(math.sqrt, [1.0, 4.0])),
+            sorted((Decimal(i % 3) for i in range(5)), reverse=True), any(map(Decimal, words)))
+
+
+NUMBERS = json.dumps([random.Random(3).uniform(-1e9, 1e9) for _ in range(200)] + [0.001] * 50)
+
+
+@pytest.mark.parametrize("function, args", [
+    (sums_of_objects, (NUMBERS,)), (sums_of_objects, ("[1, 2.5, 3]",)), (sums_from_an_object, (4,)),
+    (sum_that_fails, ("[0.5, 1, 2, 3]",)), (applied, ("3 1.5 2",)), (applied, ("3 x",))])
+def test_functions_of_the_library_as_arguments(function, args):
+    compiled = agree(function, *args)
+    assert compiled.signatures
+    agree(function, *args, compiled=jit(function))

@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from pyjitc import CompileError, njit
+from pyjitc import CompileError, jit, njit
 from tests.oracle import agree
 
 
@@ -81,3 +81,80 @@ def test_an_object_of_the_program_that_is_no_iterable():
 
     with pytest.raises(CompileError, match="'int' object is not iterable"):
         njit(f)(3)
+
+
+class Steps:
+    """An iterator that ends with a value."""
+
+    def __init__(self, n):
+        self.n = n
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.n <= 0:
+            raise StopIteration(f"end {self.n}")
+        self.n -= 1
+        return self.n
+
+
+def told(it):
+    found = yield from it
+    yield "returned", found
+
+
+def of_objects(n):
+    return list(told(Steps(n))), list(told([1, 2])), list(told(iter((3,)))), list(told(returning(n)))
+
+
+def with_finally(n):
+    """The interpreter runs a generator that does something when it is closed."""
+    log = []
+
+    def inner(k):
+        try:
+            for i in range(k):
+                x = yield i
+                if x:
+                    log.append(x)
+        finally:
+            log.append("closed")
+        return "done", k
+
+    def outer(k):
+        found = yield from inner(k)
+        log.append(found)
+        yield found
+        found = yield from inner(0)
+        yield found
+
+    return list(outer(n)), list(outer(0)), log
+
+
+def passed(it):
+    return list(told(it))
+
+
+def counting(n):
+    yield from range(n)
+    return f"counted {n}"
+
+
+def failing():
+    yield 1
+    raise ValueError("in the middle")
+
+
+@pytest.mark.parametrize("decorator", (njit, jit))
+def test_what_the_iterator_returned(decorator):
+    for function in (of_objects, with_finally):
+        compiled = decorator(function)
+        for n in (0, 3):
+            agree(function, n, compiled=compiled)
+    compiled = decorator(passed)
+    for make in (lambda: counting(2), lambda: counting(0), lambda: iter([1]), lambda: Steps(2), lambda: map(str, "ab")):
+        assert compiled(make()) == passed(make())
+    assert list(decorator(told)(counting(2))) == [0, 1, ("returned", "counted 2")]
+    with pytest.raises(ValueError, match="in the middle"):
+        compiled(failing())

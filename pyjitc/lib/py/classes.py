@@ -217,7 +217,7 @@ def unary(op: str, x: Expr) -> Expr | None:
 
 def own_method(x: Expr, name: str) -> ClassAttribute | None:
     """The function by which the class of `x` defines an operation; None where the program has written none."""
-    cls = None if isinstance(x.type, Singleton) else class_of(x)
+    cls = class_of(x)
     value = UNWRITTEN if cls is None else own(cls, name)
     return None if value is UNWRITTEN or value is None else ClassAttribute(cls, name)
 

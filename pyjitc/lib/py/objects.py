@@ -18,7 +18,7 @@ from ...infer.meaning import UNKNOWN, Apply, Call, CallValue, Const, Mismatch, N
 from ...infer.names import needs_objects
 from ...infer.session import Session
 from ...ops.arith import BNOT
-from ...ops.pyobject import PY_GETATTR, PY_NEXT
+from ...ops.pyobject import PY_GETATTR, PY_NEXT, PY_SEND
 from ...ops.structure import METHOD_MAKE, SLICE_GET, STRUCT_GET
 from ...runtime.objects import is_object_class
 from ...types import kinds as k
@@ -41,7 +41,7 @@ classes, iteration, membership = (lazy("pyjitc.lib.py.classes"), lazy("pyjitc.li
 dicts, hints, sets = lazy("pyjitc.lib.py.dicts"), lazy("pyjitc.lib.py.hints"), lazy("pyjitc.lib.py.sets")
 grids = lazy("pyjitc.lib.np.arrays.grids")
 partials, texts = lazy("pyjitc.lib.py.partials"), lazy("pyjitc.lib.py.texts")
-ofclasses = lazy("pyjitc.lib.py.ofclasses")
+instances, ofclasses = lazy("pyjitc.lib.py.instances"), lazy("pyjitc.lib.py.ofclasses")
 cuda_rules, refusals = lazy("pyjitc.lib.cuda.rules"), lazy("pyjitc.lib.refusals")
 
 
@@ -168,6 +168,18 @@ def object_step(s):
     if one[0]:
         return True, one[1], s
     return False, NOTHING, s
+
+
+def object_last_step(s):
+    one = PY_SEND(STRUCT_GET(s, field="0"))
+    if one[0]:
+        return True, one[1], s, NOTHING
+    return False, NOTHING, s, one[1]
+
+
+class _ObjectState(State):
+    def last_step(self, state):
+        return Call(object_last_step, state)
 
 
 class _Exception(_ByReference):
@@ -480,16 +492,24 @@ def _number_of(x):
 
 
 class _EnumMember(Known):
+    """The protocol of enum members: the methods of the class, and what Enum, int and Flag define."""
+
     text = text_by_python
     functions = {hash: lambda args, kwargs: by_python(hash, *args, type=Int)}
 
     def compare(self, op, x, y):
+        found = classes.compared(op, x, y)
+        if found is not None:
+            return found
         plain = k.is_number(y.type) or y.type in (k.Str, k.Bytes, NoneType)
         if plain and op in ("==", "!=") and type(x.type.value).__eq__ is object.__eq__:
             return Const(Bool, op == "!=")
         return super().compare(op, x, y)
 
     def binary(self, op, x, y, inplace):
+        found = classes.binary(op, x, y, inplace)
+        if found is not None:
+            return found
         if _flag(x) is None and _flag(y) is None:
             return super().binary(op, x, y, inplace)
         if op not in _OF_FLAGS:
@@ -508,12 +528,37 @@ class _EnumMember(Known):
         return self.binary(op, x, y, inplace)
 
     def unary(self, op, x):
+        found = classes.unary(op, x)
+        if found is not None:
+            return found
         return constant(~_flag(x)) if op == "~" and _flag(x) is not None else super().unary(op, x)
 
     def contains(self, x, item):
+        function = classes.own_method(x, "__contains__")
+        if function is not None:
+            return Call(bool, CallValue(function, x, item))
         if _flag(x) is not None and _flag(item) is not None:
             return Const(Bool, _flag(item) in _flag(x))
         return super().contains(x, item)
+
+    def call(self, x, args, kwargs):
+        function = classes.own_method(x, "__call__")
+        return super().call(x, args, kwargs) if function is None else CallValue(function, x, *args, keywords=kwargs)
+
+    def length(self, x):
+        function = classes.own_method(x, "__len__")
+        return super().length(x) if function is None else CallValue(function, x)
+
+    def getitem(self, x, i):
+        function = classes.own_method(x, "__getitem__")
+        return super().getitem(x, i) if function is None else CallValue(function, x, i)
+
+    def is_iterable(self, x):
+        return classes.own_method(x, "__iter__") is not None
+
+    def iterate(self, x):
+        function = classes.own_method(x, "__iter__")
+        return super().iterate(x) if function is None else Call(instances.iterated, function, x)
 
     def known_attribute(self, x, name):
         if name in ("value", "name", "_value_", "_name_"):
@@ -567,7 +612,7 @@ class _Vectorized(Known):
 
 
 PROTOCOLS = {
-    type(Object): _Object(), "object_iterator": State(object_step), type(NoneType): _One(),
+    type(Object): _Object(), "object_iterator": _ObjectState(object_step), type(NoneType): _One(),
     type(k.Ellipsis_): _One(), k.Slice: _Slice(), DType: _DType(),
     **dict.fromkeys((k.Function, k.FunctionObject, k.Method), _Function()),
     k.Exception_: _Exception(), k.Iterator: _Iterator(),

@@ -186,6 +186,9 @@ class OfObject(OfClass):
     def step(self, state):
         return Call(stepped, ClassAttribute(state.type.cls, "__next__"), state)
 
+    def last_step(self, state):
+        return Call(stepped_last, ClassAttribute(state.type.cls, "__next__"), state)
+
     def method(self, x, name, args, kwargs):
         value = own(x.type.cls, name)
         if type(value) is classmethod:
@@ -275,6 +278,14 @@ def stepped(function, state):
     except StopIteration:
         return False, NOTHING, state
     return True, item, state
+
+
+def stepped_last(function, state):
+    try:
+        item = function(state)
+    except StopIteration as end:
+        return False, NOTHING, state, end.value
+    return True, item, state, NOTHING
 
 
 def next_or(function, x, default):

@@ -77,12 +77,22 @@ def test_setting_items():
 
 def attributes_of_partials(n):
     p, q = functools.partial(scaled, n, more=n * 0.5), functools.partial(scaled, n)
-    return p.func(n), p.args, p.keywords, q.args, q.keywords, p(k=3), scaled is q.func
+    r = functools.partial(functools.partial(p, n + 1), more="m", k=2)  # a partial of a partial is one of the function
+    return (p.func(n), p.args, p.keywords, q.args, q.keywords, p(k=3), scaled is q.func, r.args, r.keywords,
+            r.func is scaled)
+
+
+def keywords_that_a_call_replaces(n):
+    p = functools.partial(lambda a, b=0, c=0: (a, b, c), n, c=9)
+    q = functools.partial(p, 7)
+    r = functools.partial(q, c="x")
+    return p(1), p(1, c=None), q(), q(c=1), r(), r(c=2.5), p(b=4, c=5)
 
 
 def test_attributes_of_partials():
     for compiled in (njit, jit):
         agree(attributes_of_partials, 3, compiled=compiled(attributes_of_partials))
+        agree(keywords_that_a_call_replaces, 3, compiled=compiled(keywords_that_a_call_replaces))
 
 
 def test_a_partial_leaves_as_a_function():
