@@ -107,7 +107,7 @@ def __getattr__(name: str):
 class _Owner:
     """What the containers have in common."""
 
-    __slots__ = (SLOT, "__weakref__")
+    __slots__ = (SLOT,)  # no weak references: the release of a container runs no code of the program
     __hash__ = None
     _count = 1  # how many types its items have
 
@@ -306,7 +306,7 @@ def _type_of_first(items, shown: str):
 
 def _type_of_container(value):
     """The type of a container of this module among the items of another one."""
-    return kinds.ObjectOf(type(value)) if isinstance(value, _Owner) else None
+    return kinds.ObjectOf(type(value)) if NATIVE in vars(type(value)) else None
 
 
 def _made_of_items(base: type):

@@ -15,8 +15,8 @@ from ..build import convert
 from ..rule import intrinsic
 from . import lists, natives
 
-__all__ = ["as_item", "as_value", "begin", "delete", "empty", "extend", "is_dict", "is_like", "is_list", "is_set",
-           "item_at", "like", "native", "put_at", "whole"]
+__all__ = ["as_item", "as_value", "begin", "delete", "empty", "extend", "has_references", "is_dict", "is_like", "is_list",
+           "is_set", "item_at", "like", "native", "put_at", "sought", "whole"]
 
 
 @intrinsic
@@ -77,8 +77,27 @@ def _held(t: Type) -> Type | None:
 @intrinsic
 def as_item(x, value):
     """A value in the type of the items of a list or set, or of the keys of a dict."""
+    return fitted(value, _type_of_items(x))
+
+
+def _type_of_items(x: Expr) -> Type:
     t = getattr(x.type.cls, NATIVE)
-    return fitted(value, t.item if isinstance(t, NativeList) else key_type(t.of))
+    return t.item if isinstance(t, NativeList) else key_type(t.of)
+
+
+@intrinsic
+def has_references(x):
+    """Whether the items of a list have references, such as texts."""
+    return natives.counted.rule([Apply(OWNED_GET, x)], {})
+
+
+@intrinsic
+def sought(x, value):
+    """A value that is compared with items. The comparison must not run code that may change the list."""
+    if k.any_part(value.type, lambda t: isinstance(t, k.ObjectOf) and not hasattr(t.cls, NATIVE) or t is k.Object):
+        raise Mismatch(f"a value of type {value.type} is not compared with items of type {_type_of_items(x)}",
+                       "compare them in a loop")
+    return value
 
 
 @intrinsic

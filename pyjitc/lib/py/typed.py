@@ -7,10 +7,11 @@ import sys
 from ...ops.localtables import LOCAL_CLAIM, LOCAL_GET, LOCAL_LEN, LOCAL_REMOVE, LOCAL_STORE
 from ...ops.natives import NATIVE_LEN
 from ...ops.owned import OWNED_KEY, OWNED_LAST, OWNED_NEXT, OWNED_SLOT
+from ..build import unpolled
 from . import natives
 from .owned import (
-    as_item, as_value, begin, delete, empty, extend, is_dict, is_like, is_list, is_set, item_at, like, native, put_at,
-    whole,
+    as_item, as_value, begin, delete, empty, extend, has_references, is_dict, is_like, is_list, is_set, item_at, like,
+    native, put_at, sought, whole,
 )
 
 __all__ = ["Dict", "List", "Set", "items_of_dict", "items_of_list", "items_of_set", "keys_of_dict", "values_of_dict"]
@@ -45,7 +46,7 @@ class List:
             i -= 1
 
     def __contains__(self, value):
-        return natives.contains(native(self), value)
+        return natives.contains(native(self), sought(self, value))
 
     def __eq__(self, other):
         if is_like(self, other):
@@ -104,7 +105,7 @@ class List:
         return natives.pop(native(self), whole(i))
 
     def remove(self, value, /):
-        natives.remove(native(self), value)
+        natives.remove(native(self), sought(self, value))
 
     def clear(self):
         natives.clear(native(self))
@@ -115,25 +116,27 @@ class List:
         return made
 
     def index(self, value, start=0, stop=sys.maxsize, /):
-        return natives.index(native(self), value, whole(start), whole(stop))
+        return natives.index(native(self), sought(self, value), whole(start), whole(stop))
 
     def count(self, value, /):
-        return natives.count(native(self), value)
+        return natives.count(native(self), sought(self, value))
 
     def reverse(self):
         natives.reverse(native(self))
 
     def sort(self, *, key=None, reverse=False):
-        if key is None:
-            natives.sort(native(self), bool(reverse))
-        else:
+        if key is not None:
             items = self.tolist()
-            n = len(items)
             items.sort(key=key, reverse=reverse)
-            if NATIVE_LEN(native(self)) != n:
-                raise ValueError("list modified during sort")
-            for i in range(n):
-                natives.put(native(self), i, as_item(self, items[i]))
+            made = like(self)
+            extend(made, items)
+            replace(self, native(made))
+        elif has_references(self):
+            made = natives.copied(native(self))
+            natives.sort(made, bool(reverse))
+            replace(self, made)
+        else:
+            natives.sort(native(self), bool(reverse))
 
     def tolist(self):
         """A list of Python's with the items."""
@@ -145,6 +148,16 @@ def items_of_list(x):
     while i < NATIVE_LEN(native(x)):
         yield natives.get(native(x), i)
         i += 1
+
+
+@unpolled
+def replace(x, items):
+    """Store sorted items, of a native list, in the place of those from which they were copied."""
+    n = NATIVE_LEN(items)
+    if NATIVE_LEN(native(x)) != n:
+        raise ValueError("list modified during sort")
+    for i in range(n):
+        natives.put(native(x), i, natives.get(items, i))
 
 
 def equal_to(x, y):
