@@ -553,6 +553,19 @@ def test_methods_handle_no_signals_half_way():
     assert all(type(item) is str for item in x)
 
 
+def test_equality_with_other_types():
+    @njit
+    def compiled(a, b):
+        return a == b
+
+    for a, b, equal in ((List([1]), List([1.0]), True), (List([1]), List(["a"]), False), (List([1]), (1,), False),
+                        (List[int](), List[str](), True), (Dict({1: 2}), Dict({"a": 2}), False), (List([1]), 5, False),
+                        (Dict[int, int](), Dict[str, str](), True), (Dict({1: 2}), Dict({1: 2.0}), True),
+                        (Set([1]), Set(["a"]), False), (Set[int](), Set[str](), True), (Set([1]), [1], False),
+                        (Dict({1: 2}), {"a": 2}, False), (Set([1]), {"a"}, False), (Set([1]), frozenset([1]), True)):
+        assert (a == b) is (b == a) is compiled(a, b) is equal is not (a != b)
+
+
 def test_items_are_not_compared_by_code_of_the_program():
     class Other:
         def __eq__(self, other):

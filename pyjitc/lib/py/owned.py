@@ -15,8 +15,8 @@ from ..build import convert
 from ..rule import intrinsic
 from . import lists, natives
 
-__all__ = ["as_item", "as_value", "begin", "delete", "empty", "extend", "has_references", "is_dict", "is_like", "is_list",
-           "is_set", "item_at", "like", "native", "put_at", "sought", "whole"]
+__all__ = ["as_item", "as_value", "begin", "can_ask", "delete", "empty", "extend", "has_references", "is_dict", "is_like",
+           "is_list", "is_set", "item_at", "like", "native", "put_at", "sought", "whole"]
 
 
 @intrinsic
@@ -50,7 +50,8 @@ def is_like(x, other):
 
 @intrinsic
 def is_list(x):
-    return Const(Bool, isinstance(lists.real(x).type, k.List))
+    """Whether a value is a list, of Python's or of `pyjitc.typed`."""
+    return Const(Bool, isinstance(lists.real(x).type, k.List) or isinstance(_native(x.type), NativeList))
 
 
 @intrinsic
@@ -65,9 +66,21 @@ def is_set(x):
     return Const(Bool, isinstance(x.type, (k.Set, k.FrozenSet)) or isinstance(_held(x.type), k.Set))
 
 
+@intrinsic
+def can_ask(x, other):
+    """Whether another dict or set can be asked for the keys of `x`."""
+    held = _held(other.type)
+    return Const(Bool, held is None or key_type(held) is _type_of_items(x))
+
+
+def _native(t: Type) -> Type | None:
+    """The type of the native list or table that an object of type t owns; None where it owns none."""
+    return getattr(t.cls, NATIVE, None) if isinstance(t, k.ObjectOf) else None
+
+
 def _held(t: Type) -> Type | None:
     """What the table that an object of type t owns would be as a Python object; None where it owns none."""
-    found = getattr(t.cls, NATIVE, None) if isinstance(t, k.ObjectOf) else None
+    found = _native(t)
     return found.of if isinstance(found, k.NativeTable) else None
 
 

@@ -10,8 +10,8 @@ from ...ops.owned import OWNED_KEY, OWNED_LAST, OWNED_NEXT, OWNED_SLOT
 from ..build import unpolled
 from . import natives
 from .owned import (
-    as_item, as_value, begin, delete, empty, extend, has_references, is_dict, is_like, is_list, is_set, item_at, like,
-    native, put_at, sought, whole,
+    as_item, as_value, begin, can_ask, delete, empty, extend, has_references, is_dict, is_like, is_list, is_set,
+    item_at, like, native, put_at, sought, whole,
 )
 
 __all__ = ["Dict", "List", "Set", "items_of_dict", "items_of_list", "items_of_set", "keys_of_dict", "values_of_dict"]
@@ -199,6 +199,8 @@ class Dict:
         if is_dict(other):
             if len(self) != len(other):
                 return False
+            if not can_ask(self, other):
+                return len(self) == 0
             for key in self:
                 if key not in other or other[key] != self[key]:
                     return False
@@ -338,6 +340,8 @@ class Set:
 
     def __eq__(self, other):
         if is_set(other):
+            if not can_ask(self, other):
+                return len(self) == len(other) == 0
             return len(self) == len(other) and has_all(other, self)
         return NotImplemented
 
