@@ -19,7 +19,8 @@ loop around it polls for the length of the row at each of its steps.
 The body of a loop of a few scalar operations is written twice or four times, with one poll for all copies. A function
 is flagged `skips_loop_passes` if all of its loops have the single-loop form above and recompute no invariant value: the
 loop passes of LLVM would find nothing to do. An outer loop needs no poll of its own if no iteration can finish without
-reaching the poll of an inner loop. Loops of library functions that must not handle signals have none. A counted loop that has no effects and whose values are unused is bypassed.
+reaching the poll of an inner loop. A counted loop that has no effects and whose values are unused is bypassed. Loops of
+library functions that must not handle signals (`unpolled`) have no poll.
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order.
 """
 from __future__ import annotations

@@ -461,7 +461,7 @@ def test_memory_is_freed():
         many()
     gc.collect()
     assert _resident() - before < 4_000
-    word = "x" * 1000
+    word = "x" * (500 * len(words))
     count = sys.getrefcount(word)
     x = List([word, word])
     y = x[:1] + x

@@ -1,6 +1,6 @@
 """Operations on native lists, in the compiled subset: `passes/natives.py` replaces calls of the interpreter on lists
-that do not escape by calls of these functions. Messages and orders are CPython's. Lists may be those of `pyjitc.typed`, too,
-which a signal handler may change: a function that uses a length in a loop handles none there.
+that do not escape by calls of these functions. Messages and orders are CPython's. The methods of `pyjitc.typed.List`
+call them, too. A handler of signals may change such a list: a function that uses a length in a loop is `unpolled`.
 """
 from __future__ import annotations
 

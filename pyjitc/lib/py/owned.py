@@ -15,8 +15,8 @@ from ..build import convert
 from ..rule import intrinsic
 from . import lists, natives
 
-__all__ = ["as_item", "as_value", "begin", "can_ask", "delete", "empty", "extend", "has_references", "is_dict", "is_like",
-           "is_list", "is_set", "item_at", "like", "native", "put_at", "sought", "whole"]
+__all__ = ["as_item", "as_value", "begin", "can_ask", "delete", "empty", "extend", "has_references", "is_dict",
+           "is_like", "is_list", "is_set", "item_at", "like", "native", "put_at", "sought", "whole"]
 
 
 @intrinsic
