@@ -247,6 +247,26 @@ def test_random_programs():
     assert tx.tolist() == x and td.todict() == d
 
 
+def test_popitem_takes_time_for_one_item():
+    d, s = Dict[int, int]({k: k for k in range(200_000)}), Set[int](range(200_000))
+
+    @njit
+    def emptied(d, s):
+        n = 0
+        while d:
+            n += d.popitem()[0]
+        while s:
+            n -= s.pop()
+        for k in range(1000):
+            d[k] = k
+            d[-k] = d.popitem()[1]
+        return n, len(d), sum(d)
+
+    start = time.perf_counter()
+    assert emptied(d, s) == (0, 1000, -sum(range(1000)))
+    assert time.perf_counter() - start < 5 and list(d) == [-k for k in range(1000)]
+
+
 def counted(d):
     for k in (5, 3, 5, 9, 3, 5):
         d[k] = d.get(k, 0) + 1

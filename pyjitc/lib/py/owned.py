@@ -7,7 +7,7 @@ from ...ops.localtables import LOCAL_REMOVE, key_type
 from ...ops.memory import CHECK_INDEX
 from ...ops.natives import NATIVE_LEN
 from ...ops.objects import OBJECT_NEW
-from ...ops.owned import NATIVE, OWNED_BEGIN, OWNED_GET, OWNED_KEY, OWNED_NEXT
+from ...ops.owned import NATIVE, OWNED_BEGIN, OWNED_GET, OWNED_KEY, OWNED_LAST
 from ...ops.structure import TUPLE_GET, TUPLE_MAKE
 from ...types import kinds as k
 from ...types.kinds import Bool, NativeList, Slice, Tuple, Type
@@ -204,7 +204,7 @@ def extend(x, items):
 
 def empty(table):
     """Remove all keys."""
-    at = OWNED_NEXT(table, 0)
+    at = OWNED_LAST(table)
     while at >= 0:
         LOCAL_REMOVE(table, at, OWNED_KEY(table, at), must=False)
-        at = OWNED_NEXT(table, at + 1)
+        at = OWNED_LAST(table)
