@@ -56,8 +56,8 @@ found:
   ret i64 %n
 none:
   ret i64 -1""", shared=True)
-# The slot of the last key, -1 where there is none. The removed entries behind it are dropped; there is as much less room
-# for new ones, since their indices stay in use.
+# The slot of the last key, -1 where there is none. The removed entries behind it are dropped, and there is as much less
+# room for new ones, since their indices stay in use.
 _define("i64 @pyj_owned_last(ptr %d)", f"""
 start:
 {_load("count", "i64", "%d", at.COUNT)}{_load("entries", "ptr", "%d", at.ENTRIES)}

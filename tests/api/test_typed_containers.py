@@ -195,6 +195,25 @@ def test_classes():
     assert repr(d) == "Dict[int, int]({1: 2})" and repr(s) == "Set[int]({1})"
 
 
+class Numbers(List[int]):
+    def total(self):
+        return sum(self)
+
+
+def test_subclasses():
+    @njit
+    def use(x):
+        x.append(4)
+        x[0] = 9
+        return x.total(), len(x)
+
+    x = Numbers([1, 2])
+    assert use(x) == (15, 3) and x == [9, 2, 4] and type(x) is Numbers and x.copy() == [9, 2, 4]
+    assert type(pickle.loads(pickle.dumps(x))) is Numbers and type(copy.copy(x)) is Numbers
+    with pytest.raises(TypeError, match="has no native form"):
+        List([x])
+
+
 def test_random_programs():
     """Many operations in a row on a list and a dict, by the interpreter and by compiled code in turn."""
     def step(x, d, op, a, b):
