@@ -107,12 +107,12 @@ def __getattr__(name: str):
 class _Owner:
     """What the containers have in common."""
 
-    __slots__ = (SLOT, "__weakref__")
+    __slots__ = (SLOT,)  # no weak references: the release of a container runs no code of the program
     __hash__ = None
     _count = 1  # how many types its items have
 
     def __class_getitem__(cls, given):
-        if NATIVE in vars(cls):
+        if hasattr(cls, NATIVE):
             raise TypeError(f"{cls.__name__} has its type")
         given = given if cls._count > 1 else (given,)
         if not isinstance(given, tuple) or len(given) != cls._count:
@@ -120,7 +120,7 @@ class _Owner:
         return _class_of(cls, *map(_item_type, given))
 
     def __new__(cls, items=None):
-        if NATIVE in vars(cls):
+        if hasattr(cls, NATIVE):
             return object.__new__(cls)
         if items is None:
             raise TypeError(f"{cls.__name__}() has no items that show their type: write {cls.__name__}[float]()")
@@ -130,7 +130,7 @@ class _Owner:
         return f"{type(self).__name__}({self._items()!r})"
 
     def __reduce__(self):
-        return _restored, (type(self).__mro__[1], self.item_types, self._items())
+        return _restored, (*_maker(type(self)), self._items())
 
     def __copy__(self):
         return self.copy()
@@ -139,8 +139,13 @@ class _Owner:
         raise NotImplementedError
 
 
+def _maker(cls: type) -> tuple[type, tuple]:
+    """A class that pickle finds by its name, and the types of the items where it is the class without them."""
+    return (cls.__mro__[1], cls.item_types) if NATIVE in vars(cls) else (cls, ())
+
+
 def _restored(base: type, types: tuple, items):
-    return _class_of(base, *types)(items)
+    return (_class_of(base, *types) if types else base)(items)
 
 
 def _compiled(methods: type):
@@ -270,7 +275,7 @@ class Set(_Owner):
         return self.toset()
 
     def __reduce__(self):
-        return _restored, (type(self).__mro__[1], self.item_types, list(self))
+        return _restored, (*_maker(type(self)), list(self))
 
     @staticmethod
     def _check(item):
@@ -306,7 +311,7 @@ def _type_of_first(items, shown: str):
 
 def _type_of_container(value):
     """The type of a container of this module among the items of another one."""
-    return kinds.ObjectOf(type(value)) if isinstance(value, _Owner) else None
+    return kinds.ObjectOf(type(value)) if NATIVE in vars(type(value)) else None
 
 
 def _made_of_items(base: type):

@@ -62,6 +62,10 @@ def emit(session, entry) -> list[ir.Function]:
         spec = queue.pop()
         functions.append(spec.typed)
         _Emission(session, spec, shell, requests).run()
+        if spec.typed.flags.unpolled:
+            for block in spec.typed.blocks:
+                if block.terminator.targets:
+                    block.terminator.attrs = {**block.terminator.attrs, "unpolled": True}
         spec.analysis = None
     functions += requests.values()
     return functions

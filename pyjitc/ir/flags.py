@@ -11,7 +11,7 @@ __all__ = ["FunctionFlags"]
 
 
 class FunctionFlags(Named):
-    """The flags of an ir.Function, which a stage replaces by `fn.flags._replace(...)`. The first four come from the
+    """The flags of an ir.Function, which a stage replaces by `fn.flags._replace(...)`. The first five come from the
     decorators of lib/build.py, by way of infer/emit.py."""
 
     __slots__ = ()
@@ -30,6 +30,11 @@ class FunctionFlags(Named):
     selects_by_mask: bool = False
     """The function is `masked(a, mask)`: it copies out the elements that a mask selects. passes/fusion.py makes a nest
     read `a` under the mask instead (see operands.gathers)."""
+
+    unpolled: bool = False
+    """Loops of this library function run to their ends without handling signals, as those of CPython's own functions in
+    C: a handler could change what the function works on. infer/emit.py marks the terminators, since the function may be
+    inlined; passes/polling.py adds no poll to loops whose header has the mark."""
 
     inline: bool = False
     """passes/inline.py inlines the function although it is not a library function. Set there for a leaf and for

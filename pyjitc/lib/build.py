@@ -25,8 +25,8 @@ units = lazy("pyjitc.lib.np.dates.units")
 
 __all__ = ["a_type", "apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked",
            "SYMBOLS", "MIRRORED", "sample", "wide_as", "fitted", "is_list", "is_sequence", "no_shape", "compiled",
-           "outlined", "unvectorised", "gathering", "unoptimised", "FLAGS", "Rules", "DERIVATIVES", "by_value",
-           "derivatives", "BATCHED", "batched"]
+           "outlined", "unvectorised", "gathering", "unoptimised", "unpolled", "FLAGS", "Rules", "DERIVATIVES",
+           "by_value", "derivatives", "BATCHED", "batched"]
 
 const = Const
 
@@ -74,6 +74,12 @@ def unoptimised(function):
     """Decorator of a library function that is not inlined and that LLVM does not optimise: one that runs rarely, or
     whose time is spent in functions that it calls."""
     return _marked(function, optnone=True)
+
+
+def unpolled(function):
+    """Decorator of a library function that handles no signals in its loops, also where it is inlined."""
+    FLAGS[function.__code__] = FLAGS.get(function.__code__, FunctionFlags())._replace(unpolled=True)
+    return function
 
 
 class Rules(Named):

@@ -38,6 +38,8 @@ HOMES: dict = {
     lazy("pyjitc.lib.py.any_length"): (k.TupleOf,),
     lazy("pyjitc.lib.py.lists"): (k.List, "list_iterator", "list_reverseiterator"),
     lazy("pyjitc.lib.py.natives"): (k.NativeList,),
+    lazy("pyjitc.lib.py.typed"): ("typed_list_iterator", "typed_dict_keyiterator", "typed_dict_valueiterator",
+                                  "typed_dict_itemiterator", "typed_set_iterator"),
     lazy("pyjitc.lib.py.instances"): (k.Attributes,),
     lazy("pyjitc.lib.py.ofclasses"): (k.ObjectOf, k.Super),
     lazy("pyjitc.lib.py.iterators"): ("chain", "zip_longest"),

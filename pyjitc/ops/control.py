@@ -20,19 +20,21 @@ LOOP_HINTS = {
     "few_trips": "the loop ends after at most as many trips as a number has bits, so that it need not poll "
                  "(passes/ranges.py)",
 }
+_UNPOLLED = "{unpolled}: in a function whose loops handle no signals (ir/flags.py)"
 _HINTS = "; ".join(f"{{{name}}}: {text}" for name, text in LOOP_HINTS.items())
 JUMP = Op("jump", None, TERMINATOR, partials=STRUCTURAL, cost=CHEAP,
           doc="jump -> target. {wait}: the region of a kernel that runs next, behind a barrier (passes/grid.py). "
-              f"Of a jump back in a loop: {_HINTS}")
+              f"{_UNPOLLED}. Of a jump back in a loop: {_HINTS}")
 BRANCH = Op("branch", None, TERMINATOR, partials=STRUCTURAL, cost=CHEAP,
             doc="branch {likely: bool or None} (condition: bool) -> true target, false target. {no_poll}: in the "
                 "header of a loop, the guard before its nest has found that it ends soon enough for signals to wait "
                 "(passes/versioning.py); {most_trips: int}: it makes no more. {independent}: in "
                 "the header of a loop, 'prange' or 'nest', which says that its iterations do not depend on each other "
                 "(passes/independent.py), or 'kept' or 'adjoint', for a loop of its derivative (passes/parallel.py). "
-                f"Of a branch back in a loop: {_HINTS}")
+                f"{_UNPOLLED}. Of a branch back in a loop: {_HINTS}")
 SWITCH = Op("switch", None, TERMINATOR, partials=STRUCTURAL,
-            doc="switch {cases: tuple of int} (x: integer) -> default, then one target per case", cost=CHEAP)
+            doc=f"switch {{cases: tuple of int}} (x: integer) -> default, then one target per case. {_UNPOLLED}",
+            cost=CHEAP)
 RETURN = Op("return", None, TERMINATOR, partials=STRUCTURAL, doc="return (value)", cost=CHEAP)
 RAISE = Op("raise", None, TERMINATOR | RAISES | writes(ERRORS) | HOST | GENERIC, partials=NONDIFF,
            doc="raise (exception or class[, cause]); leaves through unwind; generic only")

@@ -20,7 +20,8 @@ poll, neither one of constant length nor one for which the guard says so.
 The body of a loop of a few scalar operations is written twice or four times, with one poll for all copies. A function
 is flagged `skips_loop_passes` if all of its loops have the single-loop form above and recompute no invariant value: the
 loop passes of LLVM would find nothing to do. An outer loop needs no poll of its own if no iteration can finish without
-reaching the poll of an inner loop. A counted loop that has no effects and whose values are unused is bypassed.
+reaching the poll of an inner loop. A counted loop that has no effects and whose values are unused is bypassed. Loops of
+library functions that must not handle signals (`unpolled`) have no poll.
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order.
 """
 from __future__ import annotations
@@ -81,6 +82,8 @@ def run(fn: ir.Function, options=Options()) -> None:
     # the copies that keep their checks (versioning.py) are not unrolled
     few = _FEW >= sum(not any(b.insts[-1].attrs.get("novectorize") for b in loop.latches) for loop in nest.loops)
     for loop in reversed(nest.loops):  # inner loops first
+        if "unpolled" in loop.header.terminator.attrs:
+            continue
         if all(any(i.op is POLL for i in block.insts) for block in loop.latches):
             continue  # the front end has added a poll inside `try`, whose exception the handlers can catch
         if not loop.inner and all(block.insts[-1].attrs.get("few_trips") for block in loop.latches):

@@ -40,7 +40,7 @@ def is_object_class(cls: type) -> bool:
 
 
 def declare_object_class(cls: type) -> None:
-    """Take objects of `cls` as objects, also where NumPy can make arrays of them."""
+    """Take objects of `cls` and its subclasses as objects, also where NumPy can make arrays of them."""
     _known.pop(cls, None)
     _declared.add(cls)
 
@@ -50,7 +50,7 @@ def _is_object_class(cls: type) -> bool:
         return False
     if issubclass(cls, (type, enum.Enum, BaseException)) or getattr(cls, "__pyjitc_constant__", False):
         return False
-    if cls not in _declared and not hasattr(cls, "_numba_type_") and any(hasattr(cls, name) for name in _ARRAYS):
+    if _declared.isdisjoint(cls.__mro__) and not hasattr(cls, "_numba_type_") and any(hasattr(cls, name) for name in _ARRAYS):
         return False
     base: Any = cls
     while base is not object:

@@ -1,5 +1,6 @@
 """Operations on native lists, in the compiled subset: `passes/natives.py` replaces calls of the interpreter on lists
-that do not escape by calls of these functions. Messages and orders are CPython's.
+that do not escape by calls of these functions. Messages and orders are CPython's. The methods of `pyjitc.typed.List`
+call them, too. A handler of signals may change such a list: a function that uses a length in a loop is `unpolled`.
 """
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from ...ops.structure import TUPLE_GET, UNION_MAKE
 from ...types.kinds import (
     Bool, Float, Int, List, NativeList, NpFloat, NpInt, Str, Tuple, Union, any_part, is_refcounted,
 )
-from ..build import outlined
+from ..build import outlined, unpolled
 from ..intrinsics import same
 from ..np.shapes.views import slice_bounds
 from ..protocol import Protocol
@@ -132,6 +133,7 @@ def room_for(x: Expr, n: Expr) -> Expr:
     return Apply(NATIVE_ROOM, n, type=NativeList(item))
 
 
+@unpolled
 def append_part(x, y, start, n):
     """Append n items of `y`, from index `start` on."""
     if counted(x):
@@ -144,6 +146,7 @@ def append_part(x, y, start, n):
             begin(x, at + i, get(y, start + i))
 
 
+@unpolled
 @outlined
 def repeated(x, n):
     size = NATIVE_LEN(x)
@@ -157,6 +160,7 @@ def repeated(x, n):
     return made
 
 
+@unpolled
 @outlined
 def repeat(x, n):
     size = NATIVE_LEN(x)
@@ -171,6 +175,7 @@ def repeat(x, n):
             append_part(x, x, 0, size)
 
 
+@unpolled
 @outlined
 def joined(x, y):
     made = room_like(x, NATIVE_LEN(x) + NATIVE_LEN(y))
@@ -179,6 +184,7 @@ def joined(x, y):
     return made
 
 
+@unpolled
 @outlined
 def extend_by(x, y):
     append_part(x, y, 0, NATIVE_LEN(y))
@@ -208,6 +214,7 @@ def taken(x, start, n):
     return made
 
 
+@unpolled
 @outlined
 def part(x, s):
     start, step, n = slice_bounds(s.start, s.stop, s.step, NATIVE_LEN(x))
@@ -219,6 +226,7 @@ def part(x, s):
     return made
 
 
+@unpolled
 def cut(x, n):
     """Remove all items but the first n."""
     if counted(x):
@@ -228,6 +236,7 @@ def cut(x, n):
         NATIVE_CUT(x, n)
 
 
+@unpolled
 def drop(x, start, stop):
     """Remove the items of a range of indices."""
     if start < stop:
@@ -239,6 +248,7 @@ def drop(x, start, stop):
             NATIVE_SPREAD(x, stop, start - stop)
 
 
+@unpolled
 @outlined
 def set_part(x, s, items):
     y = copied(items)  # `items` may be the list itself
@@ -268,6 +278,7 @@ def delete(x, i):
     lift(x, i)
 
 
+@unpolled
 @outlined
 def delete_part(x, s):
     n = NATIVE_LEN(x)
@@ -319,6 +330,7 @@ def clear(x):
     cut(x, 0)
 
 
+@unpolled
 def reverse(x):
     n = NATIVE_LEN(x)
     for i in range(n // 2):
@@ -327,6 +339,7 @@ def reverse(x):
         put(x, n - 1 - i, one)
 
 
+@unpolled
 def contains(x, item):
     for i in range(NATIVE_LEN(x)):
         if same(get(x, i), item):
@@ -334,6 +347,7 @@ def contains(x, item):
     return False
 
 
+@unpolled
 def count(x, item):
     n = 0
     for i in range(NATIVE_LEN(x)):
@@ -342,6 +356,7 @@ def count(x, item):
     return n
 
 
+@unpolled
 @outlined
 def index(x, item, start, stop):
     n = NATIVE_LEN(x)
@@ -355,6 +370,7 @@ def index(x, item, start, stop):
     raise ValueError(f"{item!r} is not in list")
 
 
+@unpolled
 @outlined
 def remove(x, item):
     for i in range(NATIVE_LEN(x)):
@@ -364,6 +380,7 @@ def remove(x, item):
     raise ValueError("list.remove(x): x not in list")
 
 
+@unpolled
 @outlined
 def equal(x, y):
     n = NATIVE_LEN(x)
@@ -379,6 +396,7 @@ def unequal(x, y):
     return not equal(x, y)
 
 
+@unpolled
 @outlined
 def less(x, y):
     n = min(NATIVE_LEN(x), NATIVE_LEN(y))
@@ -389,6 +407,7 @@ def less(x, y):
     return NATIVE_LEN(x) < NATIVE_LEN(y)
 
 
+@unpolled
 @outlined
 def not_greater(x, y):
     n = min(NATIVE_LEN(x), NATIVE_LEN(y))
@@ -509,6 +528,7 @@ def any_without(items):
     return False
 
 
+@unpolled
 @outlined
 def sort(x, backwards):
     """list.sort. Where items are unordered the result is that of the interpreter's own sequence of comparisons."""
@@ -557,11 +577,13 @@ def items_outside(x):
     return made
 
 
+@unpolled
 def put_all(x, made):
     for i in range(NATIVE_LEN(x)):
         put(x, i, LIST_GET(made, i))
 
 
+@unpolled
 def merge_sort(x):
     """Merge sort: runs of a few items are sorted by insertion, then merged, from one list to another and back."""
     n = NATIVE_LEN(x)

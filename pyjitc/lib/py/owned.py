@@ -7,7 +7,7 @@ from ...ops.localtables import LOCAL_REMOVE, key_type
 from ...ops.memory import CHECK_INDEX
 from ...ops.natives import NATIVE_LEN
 from ...ops.objects import OBJECT_NEW
-from ...ops.owned import NATIVE, OWNED_BEGIN, OWNED_GET, OWNED_KEY, OWNED_NEXT
+from ...ops.owned import NATIVE, OWNED_BEGIN, OWNED_GET, OWNED_KEY, OWNED_LAST
 from ...ops.structure import TUPLE_GET, TUPLE_MAKE
 from ...types import kinds as k
 from ...types.kinds import Bool, NativeList, Slice, Tuple, Type
@@ -15,8 +15,8 @@ from ..build import convert
 from ..rule import intrinsic
 from . import lists, natives
 
-__all__ = ["as_item", "as_value", "begin", "delete", "empty", "extend", "is_dict", "is_like", "is_list", "is_set",
-           "item_at", "like", "native", "put_at", "whole"]
+__all__ = ["as_item", "as_value", "begin", "can_ask", "delete", "empty", "extend", "has_references", "is_dict",
+           "is_like", "is_list", "is_set", "item_at", "like", "native", "put_at", "sought", "whole"]
 
 
 @intrinsic
@@ -50,7 +50,8 @@ def is_like(x, other):
 
 @intrinsic
 def is_list(x):
-    return Const(Bool, isinstance(lists.real(x).type, k.List))
+    """Whether a value is a list, of Python's or of `pyjitc.typed`."""
+    return Const(Bool, isinstance(lists.real(x).type, k.List) or isinstance(_native(x.type), NativeList))
 
 
 @intrinsic
@@ -65,9 +66,21 @@ def is_set(x):
     return Const(Bool, isinstance(x.type, (k.Set, k.FrozenSet)) or isinstance(_held(x.type), k.Set))
 
 
+@intrinsic
+def can_ask(x, other):
+    """Whether another dict or set can be asked for the keys of `x`."""
+    held = _held(other.type)
+    return Const(Bool, held is None or key_type(held) is _type_of_items(x))
+
+
+def _native(t: Type) -> Type | None:
+    """The type of the native list or table that an object of type t owns; None where it owns none."""
+    return getattr(t.cls, NATIVE, None) if isinstance(t, k.ObjectOf) else None
+
+
 def _held(t: Type) -> Type | None:
     """What the table that an object of type t owns would be as a Python object; None where it owns none."""
-    found = getattr(t.cls, NATIVE, None) if isinstance(t, k.ObjectOf) else None
+    found = _native(t)
     return found.of if isinstance(found, k.NativeTable) else None
 
 
@@ -77,8 +90,27 @@ def _held(t: Type) -> Type | None:
 @intrinsic
 def as_item(x, value):
     """A value in the type of the items of a list or set, or of the keys of a dict."""
+    return fitted(value, _type_of_items(x))
+
+
+def _type_of_items(x: Expr) -> Type:
     t = getattr(x.type.cls, NATIVE)
-    return fitted(value, t.item if isinstance(t, NativeList) else key_type(t.of))
+    return t.item if isinstance(t, NativeList) else key_type(t.of)
+
+
+@intrinsic
+def has_references(x):
+    """Whether the items of a list have references, such as texts."""
+    return natives.counted.rule([Apply(OWNED_GET, x)], {})
+
+
+@intrinsic
+def sought(x, value):
+    """A value that is compared with items. The comparison must not run code that may change the list."""
+    if k.any_part(value.type, lambda t: isinstance(t, k.ObjectOf) and not hasattr(t.cls, NATIVE) or t is k.Object):
+        raise Mismatch(f"a value of type {value.type} is not compared with items of type {_type_of_items(x)}",
+                       "compare them in a loop")
+    return value
 
 
 @intrinsic
@@ -172,7 +204,7 @@ def extend(x, items):
 
 def empty(table):
     """Remove all keys."""
-    at = OWNED_NEXT(table, 0)
+    at = OWNED_LAST(table)
     while at >= 0:
         LOCAL_REMOVE(table, at, OWNED_KEY(table, at), must=False)
-        at = OWNED_NEXT(table, at + 1)
+        at = OWNED_LAST(table)

@@ -7,13 +7,18 @@ import sys
 from ...ops.localtables import LOCAL_CLAIM, LOCAL_GET, LOCAL_LEN, LOCAL_REMOVE, LOCAL_STORE
 from ...ops.natives import NATIVE_LEN
 from ...ops.owned import OWNED_KEY, OWNED_LAST, OWNED_NEXT, OWNED_SLOT
+from ...ops.structure import PACK, STRUCT_GET
+from ..build import unpolled
+from ..intrinsics import NOTHING
+from ..protocol import State
 from . import natives
 from .owned import (
-    as_item, as_value, begin, delete, empty, extend, is_dict, is_like, is_list, is_set, item_at, like, native, put_at,
-    whole,
+    as_item, as_value, begin, can_ask, delete, empty, extend, has_references, is_dict, is_like, is_list, is_set,
+    item_at, like, native, put_at, sought, whole,
 )
 
-__all__ = ["Dict", "List", "Set", "items_of_dict", "items_of_list", "items_of_set", "keys_of_dict", "values_of_dict"]
+__all__ = ["PROTOCOLS", "Dict", "List", "Set", "items_of_dict", "items_of_list", "items_of_set", "keys_of_dict",
+           "values_of_dict"]
 
 
 class List:
@@ -45,7 +50,7 @@ class List:
             i -= 1
 
     def __contains__(self, value):
-        return natives.contains(native(self), value)
+        return natives.contains(native(self), sought(self, value))
 
     def __eq__(self, other):
         if is_like(self, other):
@@ -104,7 +109,7 @@ class List:
         return natives.pop(native(self), whole(i))
 
     def remove(self, value, /):
-        natives.remove(native(self), value)
+        natives.remove(native(self), sought(self, value))
 
     def clear(self):
         natives.clear(native(self))
@@ -115,25 +120,27 @@ class List:
         return made
 
     def index(self, value, start=0, stop=sys.maxsize, /):
-        return natives.index(native(self), value, whole(start), whole(stop))
+        return natives.index(native(self), sought(self, value), whole(start), whole(stop))
 
     def count(self, value, /):
-        return natives.count(native(self), value)
+        return natives.count(native(self), sought(self, value))
 
     def reverse(self):
         natives.reverse(native(self))
 
     def sort(self, *, key=None, reverse=False):
-        if key is None:
-            natives.sort(native(self), bool(reverse))
-        else:
+        if key is not None:
             items = self.tolist()
-            n = len(items)
             items.sort(key=key, reverse=reverse)
-            if NATIVE_LEN(native(self)) != n:
-                raise ValueError("list modified during sort")
-            for i in range(n):
-                natives.put(native(self), i, as_item(self, items[i]))
+            made = like(self)
+            extend(made, items)
+            replace(self, native(made))
+        elif has_references(self):
+            made = natives.copied(native(self))
+            natives.sort(made, bool(reverse))
+            replace(self, made)
+        else:
+            natives.sort(native(self), bool(reverse))
 
     def tolist(self):
         """A list of Python's with the items."""
@@ -141,10 +148,25 @@ class List:
 
 
 def items_of_list(x):
-    i = 0
-    while i < NATIVE_LEN(native(x)):
-        yield natives.get(native(x), i)
-        i += 1
+    return PACK(x, 0, name="typed_list_iterator")
+
+
+def step_of_list(s):
+    x = STRUCT_GET(s, field="0")
+    i = STRUCT_GET(s, field="1")
+    if i < NATIVE_LEN(native(x)):
+        return True, natives.get(native(x), i), PACK(x, i + 1, name="typed_list_iterator")
+    return False, NOTHING, s
+
+
+@unpolled
+def replace(x, items):
+    """Store sorted items, of a native list, in the place of those from which they were copied."""
+    n = NATIVE_LEN(items)
+    if NATIVE_LEN(native(x)) != n:
+        raise ValueError("list modified during sort")
+    for i in range(n):
+        natives.put(native(x), i, natives.get(items, i))
 
 
 def equal_to(x, y):
@@ -186,6 +208,8 @@ class Dict:
         if is_dict(other):
             if len(self) != len(other):
                 return False
+            if not can_ask(self, other):
+                return len(self) == 0
             for key in self:
                 if key not in other or other[key] != self[key]:
                     return False
@@ -270,42 +294,57 @@ def put(x, key, value):
     LOCAL_STORE(native(x), at, value)
 
 
-def following(x, at, size, message):
-    """The slot of the next key from `at` on; StopIteration where there is none."""
+def slot_from(x, at, size, message):
+    """The slot of the next key from `at` on, -1 where there is none. size: the number of keys that there must be."""
     if LOCAL_LEN(native(x)) != size:
         raise RuntimeError(message)
-    at = OWNED_NEXT(native(x), max(at, 0))
+    return OWNED_NEXT(native(x), at)
+
+
+def following(x, at, size, message):
+    """The same for the interpreter: StopIteration where there is none."""
+    at = slot_from(x, max(at, 0), size, message)
     if at < 0:
         raise StopIteration
     return at
 
 
 def keys_of_dict(x):
-    size, at = LOCAL_LEN(native(x)), OWNED_NEXT(native(x), 0)
-    while at >= 0:
-        yield OWNED_KEY(native(x), at)
-        if LOCAL_LEN(native(x)) != size:
-            raise RuntimeError("dictionary changed size during iteration")
-        at = OWNED_NEXT(native(x), at + 1)
+    return PACK(x, LOCAL_LEN(native(x)), 0, name="typed_dict_keyiterator")
+
+
+def step_of_keys(s):
+    x, size = STRUCT_GET(s, field="0"), STRUCT_GET(s, field="1")
+    at = slot_from(x, STRUCT_GET(s, field="2"), size, "dictionary changed size during iteration")
+    if at >= 0:
+        return True, OWNED_KEY(native(x), at), PACK(x, size, at + 1, name="typed_dict_keyiterator")
+    return False, NOTHING, s
 
 
 def values_of_dict(x):
-    size, at = LOCAL_LEN(native(x)), OWNED_NEXT(native(x), 0)
-    while at >= 0:
-        yield LOCAL_GET(native(x), at, OWNED_KEY(native(x), at))
-        if LOCAL_LEN(native(x)) != size:
-            raise RuntimeError("dictionary changed size during iteration")
-        at = OWNED_NEXT(native(x), at + 1)
+    return PACK(x, LOCAL_LEN(native(x)), 0, name="typed_dict_valueiterator")
+
+
+def step_of_values(s):
+    x, size = STRUCT_GET(s, field="0"), STRUCT_GET(s, field="1")
+    at = slot_from(x, STRUCT_GET(s, field="2"), size, "dictionary changed size during iteration")
+    if at >= 0:
+        value = LOCAL_GET(native(x), at, OWNED_KEY(native(x), at))
+        return True, value, PACK(x, size, at + 1, name="typed_dict_valueiterator")
+    return False, NOTHING, s
 
 
 def items_of_dict(x):
-    size, at = LOCAL_LEN(native(x)), OWNED_NEXT(native(x), 0)
-    while at >= 0:
+    return PACK(x, LOCAL_LEN(native(x)), 0, name="typed_dict_itemiterator")
+
+
+def step_of_items(s):
+    x, size = STRUCT_GET(s, field="0"), STRUCT_GET(s, field="1")
+    at = slot_from(x, STRUCT_GET(s, field="2"), size, "dictionary changed size during iteration")
+    if at >= 0:
         key = OWNED_KEY(native(x), at)
-        yield key, LOCAL_GET(native(x), at, key)
-        if LOCAL_LEN(native(x)) != size:
-            raise RuntimeError("dictionary changed size during iteration")
-        at = OWNED_NEXT(native(x), at + 1)
+        return True, (key, LOCAL_GET(native(x), at, key)), PACK(x, size, at + 1, name="typed_dict_itemiterator")
+    return False, NOTHING, s
 
 
 class Set:
@@ -325,6 +364,8 @@ class Set:
 
     def __eq__(self, other):
         if is_set(other):
+            if not can_ask(self, other):
+                return len(self) == len(other) == 0
             return len(self) == len(other) and has_all(other, self)
         return NotImplemented
 
@@ -487,9 +528,17 @@ def has_all(x, items):
 
 
 def items_of_set(x):
-    size, at = LOCAL_LEN(native(x)), OWNED_NEXT(native(x), 0)
-    while at >= 0:
-        yield OWNED_KEY(native(x), at)
-        if LOCAL_LEN(native(x)) != size:
-            raise RuntimeError("Set changed size during iteration")
-        at = OWNED_NEXT(native(x), at + 1)
+    return PACK(x, LOCAL_LEN(native(x)), 0, name="typed_set_iterator")
+
+
+def step_of_set(s):
+    x, size = STRUCT_GET(s, field="0"), STRUCT_GET(s, field="1")
+    at = slot_from(x, STRUCT_GET(s, field="2"), size, "Set changed size during iteration")
+    if at >= 0:
+        return True, OWNED_KEY(native(x), at), PACK(x, size, at + 1, name="typed_set_iterator")
+    return False, NOTHING, s
+
+
+PROTOCOLS = {"typed_list_iterator": State(step_of_list), "typed_dict_keyiterator": State(step_of_keys),
+             "typed_dict_valueiterator": State(step_of_values), "typed_dict_itemiterator": State(step_of_items),
+             "typed_set_iterator": State(step_of_set)}
