@@ -469,6 +469,11 @@ def jit(signature: Any = None, device: bool = False, **options: Any) -> Kernel |
     and lines are always known. A launch raises CompileError where the kernel cannot be compiled, ValueError for an
     invalid configuration, and TypeError for wrong arguments.
     """
+    return jit_with(Options(), signature, device, **options)
+
+
+def jit_with(base: Options, signature: Any, device: bool, **options: Any) -> Kernel | DeviceFunction | Callable:
+    """`jit` with other options than the usual ones as the default."""
     wrong = [name for name in options if name not in _OWN and name not in _PASSED]
     if wrong:
         near = suggest(wrong[0], (*_OWN, *_PASSED))
@@ -476,7 +481,8 @@ def jit(signature: Any = None, device: bool = False, **options: Any) -> Kernel |
                         + (f"; did you mean {near!r}?" if near else f"; options are {', '.join((*_PASSED, *_OWN))}"))
     if options.get("link"):
         raise TypeError("linking foreign device code is not supported")
-    chosen = with_environment(make_options({name: value for name, value in options.items() if name in _PASSED}))
+    chosen = with_environment(make_options({name: value for name, value in options.items() if name in _PASSED},
+                                           base))
     strict = bool(options.get("strict"))
     bounds = _bounds(options.get("launch_bounds"), options.get("max_registers"), bool(options.get("libdevice")))
     if isinstance(signature, (FunctionType, CompiledFunction, Kernel, DeviceFunction)):

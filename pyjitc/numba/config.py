@@ -18,6 +18,14 @@ def _number(name: str, usual: int) -> int:
         return usual
 
 
+# Numba's variables in the environment that have counterparts here.
+for _name, _own in (("CACHE_DIR", "PYJITC_CACHE_DIR"), ("DISABLE_JIT", "PYJITC_DISABLE"),
+                    ("NUM_THREADS", "PYJITC_NUM_THREADS")):
+    if f"NUMBA_{_name}" in os.environ:
+        os.environ.setdefault(_own, os.environ[f"NUMBA_{_name}"])
+if _number("ENABLE_CUDASIM", 0) or _number("DISABLE_CUDA", 0):
+    os.environ.setdefault("PYJITC_CUDA", "cpu")
+
 DISABLE_JIT = int(environment("PYJITC_DISABLE") not in ("", "0"))
 NUMBA_DEFAULT_NUM_THREADS = _COUNT
 NUMBA_NUM_THREADS = max(1, _number("NUM_THREADS", _COUNT))
@@ -55,7 +63,7 @@ for _name in ("CACHE_LOCATOR_CLASSES", "CUDA_DEFAULT_PTX_CC", "CUDA_DRIVER", "CU
               "CUDA_MEMORY_MANAGER", "DEBUG_PRINT_AFTER", "DEBUG_PRINT_BEFORE", "FORCE_CUDA_CC", "GDB_BINARY",
               "LLVM_REFPRUNE_FLAGS"):
     globals()[_name] = ""
-del _name
+del _name, _own
 
 
 def reload_config() -> None:

@@ -1,6 +1,7 @@
 """`jit` and `njit` with Numba's options."""
 from __future__ import annotations
 
+import importlib
 import inspect
 from functools import partial
 from types import FunctionType
@@ -13,7 +14,7 @@ from ..base.errors import suggest
 from ..base.lazy import lazy
 from ..base.options import NAMES, make_options
 from ..front.functions import passing
-from . import special, types
+from . import config, special, types
 from .absent import module_attribute
 from .dispatcher import SMALL, Dispatcher
 
@@ -55,6 +56,8 @@ def _options(given: dict) -> dict:
             continue
         elif name not in IGNORED:
             chosen[name] = value
+    if config.BOUNDSCHECK is not None:  # it overrides the option
+        chosen["boundscheck"] = bool(config.BOUNDSCHECK)
     return chosen
 
 
@@ -121,6 +124,8 @@ def _frozen(function):
 def vectorize(*args, **options):
     """numba.vectorize. Loops are compiled, also with forceobj=True."""
     options.pop("forceobj", None)
+    if options.get("target") == "cuda":
+        return importlib.import_module(f"{__package__}.cuda").vectorize(*args, **options)
     if args and type(args[0]) is FunctionType:
         if (found := _without_operands(args[0])) is not None:
             return found

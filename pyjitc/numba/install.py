@@ -30,7 +30,7 @@ _PLACES = {
     **dict.fromkeys(("np.extensions", "np.unsafe.ndarray", "cpython.unsafe.tuple"), "np.extensions"),
     "core.sigutils": "core.sigutils",
     "core.registry": "core.registry", "core.utils": "core.utils", "core.withcontexts": "core.withcontexts",
-    "core.cgutils": "core.cgutils", "core.typing": "core.typing", "core": "core",
+    "cuda": "cuda", "core.cgutils": "core.cgutils", "core.typing": "core.typing", "core": "core",
     "np": "np", "misc": "misc", "core.types.abstract": "types", "core.types.common": "types",
     "core.types.containers": "types", "core.types.npytypes": "types", "core.types.scalars": "types",
     "core.types.misc": "types", "core.types.functions": "types", "core.types.function_type": "types",
@@ -42,7 +42,7 @@ def module(path: str):
     """The module in place of numba.<path>, or None where Numba has no such module."""
     if not path:
         return sys.modules[_PACKAGE]
-    if path == "cuda" or path.startswith("cuda."):
+    if path.startswith("cuda."):
         try:
             return importlib.import_module(f"{_PACKAGE.rpartition('.')[0]}.{path}")
         except ModuleNotFoundError:

@@ -221,7 +221,8 @@ class _Outlined:
 
     def code(self, definition: ast.FunctionDef, place, variables) -> CodeType:
         """The code of a function, compiled in a scope with these variables."""
-        around = ast.FunctionDef("around", _arguments(variables), [definition], [], type_params=[])
+        names = [] if definition.name in variables else [ast.Global([definition.name])]  # where it calls itself
+        around = ast.FunctionDef("around", _arguments(variables), [*names, definition], [], type_params=[])
         module = ast.Module([ast.fix_missing_locations(ast.copy_location(around, place))], [])
         found = compile(module, self.scope.__code__.co_filename, "exec", dont_inherit=True)
         outer = next(one for one in found.co_consts if isinstance(one, CodeType))

@@ -10,8 +10,10 @@ is made.
 from __future__ import annotations
 
 import ctypes
+import sys
 import weakref
 from collections import deque
+from types import ModuleType
 
 from ..base.forks import COMPILE
 from ..base.lazy import lazy
@@ -172,12 +174,16 @@ class _Known:
 _table: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
-def _memory_keys(function, types, options: Options, form) -> tuple[tuple, tuple]:
-    """The keys of an entry for functions with the same globals, and for others: an unpickled function has new
-    globals."""
+def _memory_keys(function, types, options: Options, form) -> tuple[tuple, ...]:
+    """The keys of an entry: first for functions of the same module, whose entries may refer to objects that are found
+    by their identity alone; last for all functions, such as an unpickled one, which has new globals. Globals that are
+    not those of a module are no part of a key: a dict that is made later may get the address of one that was freed."""
     # Equal code objects may come from different files, which tracebacks show.
     rest = function.__code__.co_filename, options._replace(cache=False), tuple(map(portable.type_key, types)), form
-    return (id(function.__globals__), *rest), (None, *rest)
+    module = sys.modules.get(function.__globals__.get("__name__"))
+    if not isinstance(module, ModuleType) or vars(module) is not function.__globals__:
+        return ((None, *rest),)
+    return (weakref.ref(module), *rest), (None, *rest)
 
 
 def find(function, types, options: Options, args, own: dict[str, int], form=None) -> Native | None:
@@ -244,7 +250,7 @@ def _make(function, types, options: Options, args, own: dict[str, int], form) ->
         raise RuntimeError(f"{function.__qualname__} changed while it was compiled")
     anywhere = portable.portable((entry.objects, entry.guards))
     keys = _memory_keys(function, types, options, form)
-    _remember(function.__code__, keys if anywhere else keys[:1], entry)
+    _remember(function.__code__, keys if anywhere else keys[:-1], entry)
     if options.cache and anywhere:
         with timed("cache"):
             name = cache.key_of(function, types, options, _target(form))
@@ -268,4 +274,5 @@ def _remember(code, keys, entry: Entry) -> None:
         known = _table[code] = _Known()
     for key in keys:
         known.entries[key] = [weakref.ref(entry), *(r for r in known.entries.get(key, ()) if r() is not None)]
-    known.recent.append(entry)
+    if keys:
+        known.recent.append(entry)

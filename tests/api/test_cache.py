@@ -502,3 +502,28 @@ def test_no_temporary_files_stay(store, fake):
         fresh(k=float(k))(1.0)
     time.sleep(0)
     assert len(files(store)) == 1
+
+
+def test_globals_that_are_no_modules_are_no_part_of_a_key_in_memory():
+    """A dict may get the address of one that was freed, and code may refer to objects by their identity."""
+    space = {"__name__": __name__}
+    exec("def f(x): return x", space)
+    given = (Int,), Options(), None
+    assert len(specialisation._memory_keys(space["f"], *given)) == 1
+    assert len(specialisation._memory_keys(fresh, *given)) == 2
+
+
+def test_functions_made_at_the_address_of_others_are_themselves():
+    from pyjitc.lib.py.declared import converting
+
+    made = converting(lambda x, y: x + y, None, True)
+    assert njit(made)(np.float32(3), np.float32(4)) == 7.0
+    code, address = made.__code__, id(made.__globals__)  # the code keeps what is known of it
+    del made
+    kept = []
+    for _ in range(500):
+        made = converting(lambda x, y: x * y, None, True)
+        if id(made.__globals__) == address:
+            break
+        kept.append(made)
+    assert njit(made)(np.float32(3), np.float32(4)) == 12.0 and code.co_name == "made"

@@ -199,6 +199,11 @@ def test_options_of_arithmetic():
     dividing = njit(error_model="numpy")(make("x / y", 2))
     assert dividing(1.0, 0.0) == dividing(2**60, 0) == math.inf
     assert dividing(-1, 0) == -math.inf and math.isnan(dividing(0, 0))
+    whole = njit(error_model="numpy")(make("(x // y, x % y, divmod(x, y))", 2))
+    for x in (1.0, -1.0, 0.0, math.inf, math.nan):
+        with np.errstate(all="ignore"):
+            quotient, rest = divmod(np.float64(x), np.float64(0.0))
+        assert np.array_equal(np.hstack(whole(x, 0.0)), [quotient, rest] * 2, equal_nan=True)
 
 
 GOLDEN = 0x9E3779B97F4A7C15

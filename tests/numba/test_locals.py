@@ -95,3 +95,22 @@ def test_what_is_no_number_is_refused():
 
     with pytest.raises(TypeError, match="'y' is declared as float64, and cannot hold a value of type str"):
         njit(locals={"y": nb.float64})(named)(1)
+
+
+@njit(locals={"found": nb.float64})
+def factorial(n):
+    found = n
+    if n > 1:
+        found *= factorial(n - 1)
+    return found
+
+
+def test_recursion():
+    same(factorial(5), 120.0)
+
+    @njit(locals={"found": nb.float64})
+    def inner(n):
+        found = n
+        return found * inner(n - 1) if n > 1 else found
+
+    same(inner(5), 120.0)

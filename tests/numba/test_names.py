@@ -280,7 +280,7 @@ from numba.experimental import jitclass
 from numba.misc.special import literal_unroll
 from numba.core.typing.templates import AbstractTemplate
 import numba.cuda
-assert numba is pyjitc.numba and types is numba.types and numba.cuda is pyjitc.cuda
+assert numba is pyjitc.numba and types is numba.types and numba.cuda.grid is pyjitc.cuda.grid
 assert not any("site-packages/numba" in (getattr(m, "__file__", None) or "") for m in sys.modules.values())
 try:
     import numba.no_such_module
@@ -505,3 +505,48 @@ def test_parts_of_sparse_arrays():
     for each in (a, sparse.csr_matrix(a)):
         same(f(each, np.array([1.0, 3.0])), (np.array([6.0, 1.5, 0.0]), 2))
     same(nb.njit(lambda a: (a.row, a.data))(a.tocoo()), (a.tocoo().row, a.data))
+
+
+def test_names_of_cuda():
+    """Kernels read fields of records as attributes; NUMBA_ENABLE_CUDASIM says that there is a GPU."""
+    code = """if True:
+        import pyjitc.numba
+        pyjitc.numba.install()
+        import numba, numpy as np
+        from numba import cuda
+        from numba.cuda.random import create_xoroshiro128p_states
+        import numba.cuda.cudadrv.driver
+
+        @cuda.jit
+        def moved(points):
+            points[cuda.grid(1)].x += 3.0
+
+        @numba.vectorize(["float32(float32, float32)", "float64(float64, float64)"], target="cuda")
+        def total(x, y):
+            return x + y
+
+        points = np.zeros(2, [("x", "f4"), ("n", "i4")])
+        moved[1, 2](points)
+        print(points["x"], total(np.arange(3.0), 1.0), cuda.is_available(), cuda.cudadrv is numba.cuda.cudadrv)
+    """
+    for simulated in ("0", "1"):
+        out = run(code, NUMBA_ENABLE_CUDASIM=simulated, NUMBA_DISABLE_CUDA="1")
+        assert out == f"[3. 3.] [1. 2. 3.] {simulated == '1'} True\n"
+
+
+def test_variables_of_the_environment(tmp_path, monkeypatch):
+    code = """if True:
+        import pyjitc.numba
+        pyjitc.numba.install()
+        import numba
+        function = numba.njit(boundscheck=False)(lambda a, i: a[i])
+        print(type(function).__name__, numba.config.CACHE_DIR, numba.get_num_threads())
+        print(getattr(function, "options", None))
+    """
+    for name in ("PYJITC_CACHE_DIR", "PYJITC_NUM_THREADS", "PYJITC_DISABLE"):
+        monkeypatch.delenv(name, raising=False)
+    given = {"NUMBA_CACHE_DIR": str(tmp_path)}
+    assert run(code, **given, NUMBA_DISABLE_JIT="1").startswith(f"function {tmp_path}")
+    out = run(code, **given, NUMBA_NUM_THREADS="1", NUMBA_BOUNDSCHECK="1")
+    assert out.startswith(f"Dispatcher {tmp_path} 1\n") and "boundscheck=True" in out
+    assert "boundscheck=False" in run(code, **given)

@@ -1,13 +1,20 @@
 """Declared signatures in pyjitc.numba: conversion of arguments, and the type of the result."""
 import copy
+import os
+import pathlib
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
+import pyjitc
 from pyjitc import numba as nb
 from pyjitc.numba import types
 from pyjitc.numba.errors import TypingError
+
+ROOT = pathlib.Path(pyjitc.__file__).parents[1]
 
 
 def exact(found, wanted):
@@ -200,3 +207,19 @@ def test_functions_in_tuples_and_lists_of_a_signature():
 
 def test_the_function_behind_a_callback():
     assert nb.cfunc("int64(int64)")(lambda x: x + 1)._pyfunc(3) == 4
+
+
+def test_code_for_declared_results_is_kept_on_disk(tmp_path):
+    """Each declared result has code of its own, which the next process finds."""
+    (tmp_path / "program.py").write_text("""
+import pyjitc.numba as nb
+def total(x, y):
+    return x + y
+for signature in ("float32(float32, float32)", "int8(float32, float32)", "(float32, float32)"):
+    function = nb.njit(signature)(total)
+    print(function(3.5, 400.25), sum(function.stats.cache_hits.values()))
+""")
+    environment = {**os.environ, "PYJITC_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(ROOT)}
+    texts = [subprocess.run([sys.executable, str(tmp_path / "program.py")], capture_output=True, text=True, check=True,
+                            env=environment).stdout for _ in range(2)]
+    assert texts == [f"403.75 {found}\n-109 {found}\n403.75 {found}\n" for found in (0, 1)]

@@ -95,9 +95,12 @@ def converting(function: FunctionType, wanted: k.Type | None, numbers: bool) -> 
     if code.co_flags & _VARKEYWORDS:
         given.append("**" + rest[0])
         passed.append("**" + rest[0])
-    space = {"__name__": __name__, "__called__": function, "__result__": _result(wanted, numbers)}
-    exec(f"def made({', '.join(given)}): return __result__(__called__({', '.join(passed)}))", space)
-    made = space["made"]
+    space = {"__name__": __name__}
+    # The function is reached through a cell, so that the code can be kept on disk; what __result__ does is in the text,
+    # so that code for other results has another key.
+    exec(f"def make(__called__, __result__):\n    def made({', '.join(given)}):\n        {f'{wanted} {numbers}'!r}\n"
+         f"        return __result__(__called__({', '.join(passed)}))\n    return made", space)
+    made = space["make"](function, _result(wanted, numbers))
     made.__name__, made.__qualname__ = function.__name__, function.__qualname__
     made.__defaults__, made.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
     return made

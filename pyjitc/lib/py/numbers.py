@@ -60,7 +60,9 @@ def float_rem(x, y):
 
 
 def float_floordiv(x, y):
-    """Floor of the exact quotient: x / y itself may round up to a whole number. y is not 0."""
+    """Floor of the exact quotient: x / y itself may round up to a whole number. With error_model='numpy' y may be 0."""
+    if y == 0.0:
+        return FDIV(x, y)
     mod = float_rem(x, y)
     div = FDIV(x - mod, y)
     if mod != 0.0 and (y < 0.0) != (mod < 0.0):

@@ -3,6 +3,9 @@ their types and the code of their functions. Registrations have no effect, as in
 placeholders."""
 from __future__ import annotations
 
+import enum
+import sys
+
 from .. import extending
 from ..absent import Absent
 from ..extending import (  # noqa: F401
@@ -15,6 +18,13 @@ __all__ = ["Registry", "register_default", "signature"]
 
 _models = extending.models  # `models` becomes a module when a program imports that submodule
 register = register_default = bound_function = extending.register_model
+iternext_impl = iterator_impl = lower_builtin
+
+
+class RefType(enum.Enum):
+    """What an extension says about the references that its iterators give."""
+
+    BORROWED, NEW, UNTRACKED = 1, 2, 3
 
 
 def signature(return_type, *args, **kwargs) -> Signature:
@@ -60,4 +70,6 @@ AbstractTemplate = AttributeTemplate = CallableTemplate = ConcreteTemplate = _Te
 def __getattr__(name: str):
     if name.startswith("__"):
         raise AttributeError(name)
+    if name == "registry":  # core.datamodel.registry, which is this module, too
+        return sys.modules[__name__]
     return getattr(_models, name, None) or Absent(f"core.{name}")

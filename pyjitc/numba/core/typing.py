@@ -1,5 +1,6 @@
 """numba.core.typing"""
 from ..absent import module_attribute
+from ..install import module
 from ..special import typeof
 from ..types import Signature, Type
 
@@ -11,4 +12,9 @@ def signature(result: Type, *args: Type) -> Signature:
     return result(*args)
 
 
-__getattr__ = module_attribute("core.typing")
+def __getattr__(name: str):
+    found = None if name.startswith("_") else module(f"core.typing.{name}")
+    return _others(name) if found is None else found
+
+
+_others = module_attribute("core.typing")
