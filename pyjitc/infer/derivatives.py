@@ -15,6 +15,9 @@ from .names import describe
 
 __all__ = ["check_argument", "check_jacobian", "settle", "settle_ruled"]
 
+_WRITTEN_OUT = ("pass a tuple, or write the list or dict out where it is passed and do not change it: [x, y], "
+                "{'a': x}")
+
 
 def settle(evaluator, e: Derived):
     """(the expression, its abstract value or None): the type of the function's result is found first."""
@@ -146,9 +149,8 @@ def check_argument(name, i, t):
     """Refuse the derivative by argument i of type t, where nothing in it can vary."""
     if not varies(t):
         if isinstance(t, k.Container):
-            raise Mismatch(f"the derivative of {name}() by argument {i} is asked for, which is an object of Python, "
-                           f"{describe(t)}", "pass a tuple, or write the list or dict out where it is passed and do "
-                           "not change it: [x, y], {'a': x}")
+            raise NeedsDisplays(f"the derivative of {name}() by argument {i} is asked for, which is an object of "
+                                f"Python, {describe(t)}", _WRITTEN_OUT)
         raise Mismatch(f"the derivative of {name}() by argument {i} is asked for, which is {describe(t)}: only floats, "
                        "complex numbers and arrays of these vary",
                        "pass 1.0 for 1, or x.astype(float), or leave it out of argnums")
@@ -204,6 +206,9 @@ def _tangent(x, t, where):
         parts = [_tangent(Apply(structure.TUPLE_GET, x, index=n), part, where) for n, part in enumerate(t.elements)]
         return Apply(structure.TUPLE_MAKE, *parts, cls=t.cls)
     if not varies(t) and x.type is not k.NoneType:
+        if isinstance(t, k.Dict):
+            raise NeedsDisplays(f"a tangent is given for {where}, which is an object of Python, {describe(t)}",
+                                _WRITTEN_OUT)
         raise Mismatch(f"the tangent of {where} must be None where it is {_in_words(t)}, which cannot vary, not "
                        f"{_in_words(x.type)}", "pass None, or make it a float: 1.0 for 1, or x.astype(float)")
     return _seed(x, tangent_type(t), f"the tangent of {where}")
