@@ -148,13 +148,11 @@ def jacrev(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: b
 jacobian = jacrev
 
 
-def hessian(fun: Callable, argnums: int | None = None, has_aux: bool = False, holomorphic: bool = False, *,
-            argnames: str | None = None) -> CompiledFunction:
+def hessian(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: bool = False,
+            holomorphic: bool = False, *, argnames: str | Sequence[str] | None = None) -> CompiledFunction:
     """A compiled function that returns the second derivatives of `fun`, which must return a float: an array with the
-    shape of the argument twice, by forward mode over reverse mode. Raises TypeError for several arguments in
-    `argnums`."""
-    if type(argnums) in (tuple, list) or argnames is not None and not isinstance(argnames, str):
-        raise TypeError("hessian takes one argument number: differentiate a function of one array")
+    shape of the argument twice, by forward mode over reverse mode. For a tuple of arguments in `argnums` a tuple of
+    tuples of such arrays: item n of item m is the derivative by argument m and then by argument n."""
     return jacfwd(grad(fun, argnums, has_aux, holomorphic, argnames=argnames), argnums, has_aux, holomorphic,
                   argnames=argnames)
 

@@ -91,7 +91,15 @@ def settle_ruled(evaluator, e: Ruled):
                 return e.operands[i], None
     called, av = evaluator.settle(evaluator.call(constant(e.callee.value), e.operands, {}))
     given = e.operands[-1].type
-    if av is None or type(called) is not UserCall or not varies(given) or called.operands[-1].value is not UNKNOWN:
+    if av is None or type(called) is not UserCall or called.operands[-1].value is not UNKNOWN:
+        return called, av
+    if not evaluator.session.findings.returned and k.any_part(given, lambda part: isinstance(part, k.Dict)):
+        raise NeedsDisplays("a function with a derivative of its own gets a dict that is an object of Python",
+                            _WRITTEN_OUT)
+    if not varies(given):
+        if k.any_part(given, lambda part: isinstance(part, (k.Container, k.ObjectOf))):
+            # it stays a call, so that what varies in them is refused: the rules are not for such objects
+            called.spec.rules = derivative.Ruled(None, None, None, tuple(e.fixed), None, e.repeats)
         return called, av
 
     def spec(rule, *types):

@@ -19,7 +19,7 @@ from .rule import Constant, intrinsic
 
 __all__ = ["aligned", "applied", "called", "called_with", "constant_marks", "count_leaves", "flat", "holder",
            "is_tree", "leaf_at", "leaves_of", "like", "mapped_tree", "marked", "marks_of", "may_vary", "nested",
-           "none_like", "of_trees", "place_of", "restored", "structured", "tuples", "with_leaves"]
+           "none_like", "of_trees", "place_of", "restored", "structured", "tuples", "with_leaves", "with_structures"]
 
 
 def marks_of(t) -> Any:
@@ -106,6 +106,11 @@ def _known(x: Expr) -> Any:
 def structured(marks, x):
     """The tuple x converted to the structure that `marks` describes."""
     return _structured(_known(marks), x)
+
+
+def with_structures(marks: Expr, args: Expr) -> Expr:
+    """The tuple of arguments, each converted to its structure."""
+    return Apply(s.TUPLE_MAKE, *map(_structured, _known(marks), _items(args)), cls=None)
 
 
 @intrinsic

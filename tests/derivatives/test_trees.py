@@ -428,3 +428,27 @@ def test_trees_in_compiled_code():
         grad(lambda p: p["w"] * len(p.keys() | {"a"}))({"w": 1.0})
     with pytest.raises(KeyError, match="b"):
         grad(lambda p, k: p[k])({"w": 1.0}, "b")
+
+
+def test_classes_of_results():
+    def of_point(p):
+        return p.x * p.y
+
+    p = Point(X, 2.0)
+    for made in (pyjitc.jacfwd, pyjitc.jacrev):
+        found = made(of_point)(p)
+        assert type(found) is Point and np.array_equal(found.x, 2 * np.eye(3)) and np.array_equal(found.y, X)
+        found = made(lambda x: Point(x[0], x * 2.0))(X)
+        assert type(found) is Point and np.array_equal(found.x, [1.0, 0.0, 0.0])
+
+
+def test_second_derivatives_by_several_arguments():
+    def f(a, w):
+        return np.sum(w ** 3) * w[0] * a
+
+    w = np.array([1.0, 2.0])
+    (aa, aw), (wa, ww) = pyjitc.hessian(f, (0, 1))(2.0, w)
+    assert aa == 0.0 and np.array_equal(aw, [12.0, 12.0]) and np.array_equal(wa, aw)
+    assert np.array_equal(ww, np.full((2, 2), 24.0))
+    assert np.array_equal(pyjitc.hessian(f, argnames=("w",))(2.0, w)[0][0], ww)
+    assert pyjitc.hessian(lambda a, w: (f(a, w), a), (0,), has_aux=True)(2.0, w) == (((0.0,),), 2.0)
