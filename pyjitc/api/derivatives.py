@@ -82,7 +82,8 @@ def jvp(fun: Callable, primals: Sequence, tangents: Sequence, has_aux: bool = Fa
     if len(primals) != len(tangents):
         raise TypeError(f"jvp takes as many tangents as primals, not {len(tangents)} for {len(primals)}")
     function, options, first = _compilable("jvp", fun, len(primals))
-    return _pushed(function, options, len(first), len(primals), bool(has_aux))(*first, *primals, tangents)
+    return _pushed(function, options, len(first), len(primals), bool(has_aux))(
+        *first, *primals, trees.in_order(primals, tangents))
 
 
 def vjp(fun: Callable, *primals, has_aux: bool = False) -> tuple:
@@ -95,6 +96,7 @@ def vjp(fun: Callable, *primals, has_aux: bool = False) -> tuple:
     given = (*first, *map(_own, primals))
     result = _compiled(function, options)(*map(_own, given))
     pullback = partial(_pulled(function, options, len(first), len(primals), bool(has_aux)), *given)
+    pullback = _of_trees(pullback, (result[0] if has_aux else result,))
     return (result[0], pullback, result[1]) if has_aux else (result, pullback)
 
 
@@ -106,7 +108,21 @@ def linearize(fun: Callable, *primals, has_aux: bool = False) -> tuple:
     given = (*first, *map(_own, primals))
     result = _compiled(function, options)(*map(_own, given))
     pushforward = partial(_pushed(function, options, len(first), len(primals), bool(has_aux), True), *given)
+    pushforward = _of_trees(pushforward, primals)
     return (result[0], pushforward, result[1]) if has_aux else (result, pushforward)
+
+
+def _of_trees(function, like):
+    """`function` of tangents or cotangents of the values `like`, which also takes dicts with keys in another order."""
+    return partial(_in_order, function, trees.rebuilt(_no_leaf, like)) if trees.is_tree(like) else function
+
+
+def _no_leaf(x):
+    return 0
+
+
+def _in_order(function, like, *given):
+    return function(*trees.in_order(like, given))
 
 
 def jacfwd(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: bool = False,
@@ -132,13 +148,11 @@ def jacrev(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: b
 jacobian = jacrev
 
 
-def hessian(fun: Callable, argnums: int | None = None, has_aux: bool = False, holomorphic: bool = False, *,
-            argnames: str | None = None) -> CompiledFunction:
+def hessian(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: bool = False,
+            holomorphic: bool = False, *, argnames: str | Sequence[str] | None = None) -> CompiledFunction:
     """A compiled function that returns the second derivatives of `fun`, which must return a float: an array with the
-    shape of the argument twice, by forward mode over reverse mode. Raises TypeError for several arguments in
-    `argnums`."""
-    if type(argnums) in (tuple, list) or argnames is not None and not isinstance(argnames, str):
-        raise TypeError("hessian takes one argument number: differentiate a function of one array")
+    shape of the argument twice, by forward mode over reverse mode. For a tuple of arguments in `argnums` a tuple of
+    tuples of such arrays: item n of item m is the derivative by argument m and then by argument n."""
     return jacfwd(grad(fun, argnums, has_aux, holomorphic, argnames=argnames), argnums, has_aux, holomorphic,
                   argnames=argnames)
 
@@ -225,28 +239,22 @@ def check_grads(fun: Callable, args: Sequence, order: int = 1, modes: Sequence[s
 
 def _check_once(fun, args, modes, atol, rtol, eps):
     random = np.random.default_rng(0)
-    tangents = tuple([_map(lambda x: _random(random, x), x) for x in args])
+    tangents = tuple([trees.rebuilt(lambda x: _random(random, x), x) for x in args])
     value, tangent = jvp(fun, tuple(map(_own, args)), tangents)
     name = getattr(fun, "__qualname__", repr(fun))
     if "fwd" in modes:
         function, options, first = _compilable("check_grads", fun, len(args))
         plain = _compiled(function, options)
-        ends = [plain(*first, *(_map(lambda x, t: x if t is None else x + sign * eps * t, x, t)
+        ends = [plain(*first, *(trees.rebuilt(lambda x, t: x if t is None else x + sign * eps * t, x, t)
                         for x, t in zip(args, tangents))) for sign in (1, -1)]
         _compare(f"{name}(): forward mode and central differences", tangent,
-                 _map(lambda y, z, t: None if t is None else (y - z) / (2 * eps), *ends, tangent), atol, rtol)
+                 trees.rebuilt(lambda y, z, t: None if t is None else (y - z) / (2 * eps), *ends, tangent), atol, rtol)
     if "rev" in modes:
-        cotangent = _map(lambda t: None if t is None else _random(random, t), tangent)
+        cotangent = trees.rebuilt(lambda t: None if t is None else _random(random, t), tangent)
         _, pullback = vjp(fun, *args)
         found = pullback(cotangent)
         _compare(f"{name}(): reverse mode and forward mode", _product(found, tangents), _product(cotangent, tangent),
                  atol, rtol)
-
-
-def _map(function, *trees):
-    if isinstance(trees[0], tuple):
-        return tuple([_map(function, *parts) for parts in zip(*trees)])
-    return function(*trees)
 
 
 def _random(random, x):
@@ -260,9 +268,14 @@ def _random(random, x):
 
 
 def _product(x, y) -> float:
-    if isinstance(x, tuple):
-        return sum(_product(*pair) for pair in zip(x, y))
-    return 0.0 if x is None or y is None else float(np.sum(np.asarray(x) * y).real)
+    found = []
+
+    def add(a, b):
+        if a is not None and b is not None:
+            found.append(float(np.sum(np.asarray(a) * b).real))
+
+    trees.rebuilt(add, x, y)
+    return sum(found)
 
 
 def _compare(what, found, expected, atol, rtol):
@@ -270,7 +283,7 @@ def _compare(what, found, expected, atol, rtol):
         if x is not None and not np.allclose(x, y, rtol, atol):
             raise AssertionError(f"{what} differ: {x!r} and {y!r}")
 
-    _map(one, found, expected)
+    trees.rebuilt(one, found, expected)
 
 
 # -- functions with derivatives of their own
@@ -512,7 +525,7 @@ def _batched(fun, options, axes, out_axes, what, named, size):
     parameters = [*names[:len(names) - named], *["*"][:named], *names[len(names) - named:]]
 
     def body(marks):
-        found = axes if marks is None else tuple(map(_in_order, axes, trees.given(marks)))
+        found = axes if marks is None else tuple(map(_axes_in_order, axes, trees.given(marks)))
         return (f"return BATCHED(FUN, {found!r}, {out_axes!r}, ({', '.join(names)},), MARKS, {names!r}, "
                 f"{size!r})")
 
@@ -533,7 +546,7 @@ def _fixed(axes, what):
     raise TypeError(f"{what} is an int, None, or a tuple, list or dict of these, not {axes!r}")
 
 
-def _in_order(axes, marks):
+def _axes_in_order(axes, marks):
     """The batch axes of an argument with this structure as tuples, in the order of its items."""
     if not isinstance(axes, tuple) or marks is None:
         return axes
@@ -542,12 +555,12 @@ def _in_order(axes, marks):
         if marks[0] != "dict" or given.keys() != set(marks[1]):
             raise ValueError(f"in_axes has a dict of {', '.join(given)}, which is not the structure of the argument")
         axes = tuple([given[key] for key in marks[1]])
-    return tuple(map(_in_order, axes, marks[2]))
+    return tuple(map(_axes_in_order, axes, marks[2]))
 
 
 def _own(x):
     """An argument to which no one else has a reference that writes: arrays, and those in trees, are copied."""
-    return trees.map(lambda leaf: leaf.copy() if isinstance(leaf, np.ndarray) else leaf, x)
+    return trees.rebuilt(lambda leaf: leaf.copy() if isinstance(leaf, np.ndarray) else leaf, x)
 
 
 # -- in compiled code

@@ -11,9 +11,11 @@ import dataclasses
 from collections import namedtuple
 from typing import Any, Callable
 
-from ..lib.trees import holder
+from ..infer.meaning import Mismatch
+from ..lib.rule import Rule
+from ..lib.trees import holder, leaves_of, mapped_tree
 
-__all__ = ["Structure", "Trees", "flatten", "leaves", "map", "structure", "unflatten"]
+__all__ = ["Structure", "Trees", "flatten", "in_order", "is_tree", "leaves", "map", "rebuilt", "structure", "unflatten"]
 
 _stand_ins: dict[type, type] = {}  # dataclass -> the named tuple that represents it
 _stood_for: dict[type, type] = {}
@@ -142,12 +144,52 @@ def map(f: Callable, tree, *rest) -> Any:
         [map(f, *parts) for parts in zip(items, *others)])
 
 
+def in_order(like, x):
+    """The tree x with its dicts in the order of the keys of those at the same places in `like`, whose tangent or
+    cotangent it is. Raises ValueError where dicts have other keys."""
+    cls = type(x)
+    if cls is not type(like) or not is_tree(x):
+        return x
+    if cls is dict:
+        if x.keys() != like.keys():
+            raise ValueError(f"a tangent or cotangent is a dict of {', '.join(x)}, and belongs to a dict of "
+                             f"{', '.join(like)}")
+        return {key: in_order(like[key], x[key]) for key in like}
+    (_, keys, items), (_, _, given) = _opened(x), _opened(like)
+    if len(items) != len(given):
+        return x
+    return Structure(cls, keys, tuple([_LEAF] * len(items)))._build([in_order(*pair) for pair in zip(given, items)])
+
+
+def _map_rule(given, keywords):
+    if keywords or len(given) < 2:
+        raise Mismatch("tree.map takes a function and trees")
+    return mapped_tree(given[0], given[1], given[2:])
+
+
+leaves.rule = Rule(leaves_of, "pyjitc.tree.leaves", "tree")  # type: ignore[attr-defined]  # read by inference
+map.rule = _map_rule  # type: ignore[attr-defined]
+
+
 # -- arguments of derivatives
+
+
+def rebuilt(f: Callable, x, *rest):
+    """The tree of f(leaf, leaf of each of `rest` at the same place) for the leaves of x, None too, with dicts in the
+    order that they have."""
+    if type(x) is dict:
+        return {key: rebuilt(f, item, *(other[key] for other in rest)) for key, item in x.items()}
+    found = None if x is None else _opened(x)
+    if found is None:
+        return f(x, *rest)
+    kind, keys, items = found
+    given = zip(items, *(_opened(other)[2] for other in rest))
+    return Structure(kind, keys, tuple([_LEAF] * len(items)))._build([rebuilt(f, *parts) for parts in given])
 
 
 def given(marks) -> tuple:
     """The structures for which compiled code is made."""
-    return ast.literal_eval(marks.__closure__[0].cell_contents)
+    return ast.literal_eval(marks())
 
 
 class Trees:
@@ -159,7 +201,7 @@ class Trees:
         self.known: dict[str, Any] = {}
 
     def takes(self, given) -> bool:
-        return any([_is_tree(x) for x in given])
+        return any([is_tree(x) for x in given])
 
     def __call__(self, given):
         marks, values, classes = [], [], []
@@ -177,17 +219,17 @@ class Trees:
         return _restored(result) if classes else result
 
 
-def _is_tree(x) -> bool:
+def is_tree(x) -> bool:
     """Whether a value contains a list, a dict or a dataclass."""
     cls = type(x)
     if cls is list or cls is dict or dataclasses.is_dataclass(cls):
         return True
-    return isinstance(x, tuple) and any([_is_tree(item) for item in x])
+    return isinstance(x, tuple) and any([is_tree(item) for item in x])
 
 
 def _as_tuples(x, classes) -> tuple[Any, Any]:
     """(marks of lib/trees.py, the value with lists and dicts converted to tuples, and dataclasses to named tuples)."""
-    if not _is_tree(x):
+    if not is_tree(x):
         return None, x
     cls = type(x)
     if cls is dict:

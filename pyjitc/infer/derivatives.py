@@ -15,6 +15,9 @@ from .names import describe
 
 __all__ = ["check_argument", "check_jacobian", "settle", "settle_ruled"]
 
+_WRITTEN_OUT = ("pass a tuple, or write the list or dict out where it is passed and do not change it: [x, y], "
+                "{'a': x}")
+
 
 def settle(evaluator, e: Derived):
     """(the expression, its abstract value or None): the type of the function's result is found first."""
@@ -88,7 +91,15 @@ def settle_ruled(evaluator, e: Ruled):
                 return e.operands[i], None
     called, av = evaluator.settle(evaluator.call(constant(e.callee.value), e.operands, {}))
     given = e.operands[-1].type
-    if av is None or type(called) is not UserCall or not varies(given) or called.operands[-1].value is not UNKNOWN:
+    if av is None or type(called) is not UserCall or called.operands[-1].value is not UNKNOWN:
+        return called, av
+    if not evaluator.session.findings.returned and k.any_part(given, lambda part: isinstance(part, k.Dict)):
+        raise NeedsDisplays("a function with a derivative of its own gets a dict that is an object of Python",
+                            _WRITTEN_OUT)
+    if not varies(given):
+        if k.any_part(given, lambda part: isinstance(part, (k.Container, k.ObjectOf))):
+            # it stays a call, so that what varies in them is refused: the rules are not for such objects
+            called.spec.rules = derivative.Ruled(None, None, None, tuple(e.fixed), None, e.repeats)
         return called, av
 
     def spec(rule, *types):
@@ -146,9 +157,8 @@ def check_argument(name, i, t):
     """Refuse the derivative by argument i of type t, where nothing in it can vary."""
     if not varies(t):
         if isinstance(t, k.Container):
-            raise Mismatch(f"the derivative of {name}() by argument {i} is asked for, which is an object of Python, "
-                           f"{describe(t)}", "pass a tuple, or write the list or dict out where it is passed and do "
-                           "not change it: [x, y], {'a': x}")
+            raise NeedsDisplays(f"the derivative of {name}() by argument {i} is asked for, which is an object of "
+                                f"Python, {describe(t)}", _WRITTEN_OUT)
         raise Mismatch(f"the derivative of {name}() by argument {i} is asked for, which is {describe(t)}: only floats, "
                        "complex numbers and arrays of these vary",
                        "pass 1.0 for 1, or x.astype(float), or leave it out of argnums")
@@ -204,6 +214,9 @@ def _tangent(x, t, where):
         parts = [_tangent(Apply(structure.TUPLE_GET, x, index=n), part, where) for n, part in enumerate(t.elements)]
         return Apply(structure.TUPLE_MAKE, *parts, cls=t.cls)
     if not varies(t) and x.type is not k.NoneType:
+        if isinstance(t, k.Dict):
+            raise NeedsDisplays(f"a tangent is given for {where}, which is an object of Python, {describe(t)}",
+                                _WRITTEN_OUT)
         raise Mismatch(f"the tangent of {where} must be None where it is {_in_words(t)}, which cannot vary, not "
                        f"{_in_words(x.type)}", "pass None, or make it a float: 1.0 for 1, or x.astype(float)")
     return _seed(x, tangent_type(t), f"the tangent of {where}")

@@ -39,8 +39,8 @@ def read_only(fn: ir.Function, returned: bool) -> set[ir.Inst]:
     """The dict displays with constant texts as keys whose items are only read, as keywords of a call or by constant
     keys. The type of such a display has the types of all items; all other displays are dicts.
 
-    returned: whether the result also has the displays that are only returned, alone or inside another display that is
-    only returned."""
+    returned: whether the result also has the displays that are only returned or passed to calls, alone or inside
+    another such display."""
     name = "returned dicts" if returned else "dicts"
     found = fn.memo.get(name)
     if found is None:
@@ -92,13 +92,17 @@ def _others(fn, values, texts) -> set[ir.Value]:
     return found
 
 
-def _returned(fn) -> set[ir.Value]:
-    """The values of the dict displays that a function only returns, alone or inside other displays."""
+def _handed_on(fn, texts) -> set[ir.Value]:
+    """The values of the dict displays that a function only returns or passes to calls, alone or inside other displays,
+    and reads by constant keys."""
     users = users_of(fn.blocks)
 
     def only(x, depth=0) -> bool:
-        return depth < 9 and all([inst.op is control.RETURN or inst.op in (generic.TUPLE, generic.LIST, generic.DICT)
-                                  and only(inst.result, depth + 1) for inst in users.get(x, ())])
+        return depth < 9 and all([
+            inst.op is control.RETURN or inst.op is generic.CALL and inst.args[0] is not x
+            or inst.op is generic.GETITEM and inst.args[0] is x and inst.args[1] in texts
+            or inst.op in (generic.TUPLE, generic.LIST, generic.DICT) and only(inst.result, depth + 1)
+            for inst in users.get(x, ())])
 
     return {inst.result for block in fn.blocks for inst in block.insts if inst.op is generic.DICT and only(inst.result)}
 
@@ -109,7 +113,7 @@ def _read_only(fn, returned) -> set[ir.Inst]:
     if not made:
         return set()
     texts = _texts(fn)
-    others = _others(fn, made, texts) - (_returned(fn) if returned else set())
+    others = _others(fn, made, texts) - (_handed_on(fn, texts) if returned else set())
     return {inst for x, inst in made.items() if x not in others and not (
         inst.op is generic.DICT and not texts.issuperset(inst.args[::2]))}
 

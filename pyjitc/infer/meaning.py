@@ -63,8 +63,9 @@ class NeedsList(Exception):
 
 
 class NeedsDisplays(Mismatch):
-    """Raised where the result of a function must be a dict display, whose type has its keys, but is a Python dict:
-    inference begins again, and takes the dict displays that functions only return as displays (displays.read_only)."""
+    """Raised where the result of a function, or an argument of a derivative, must be a dict display, whose type has its
+    keys, but is a Python dict: inference begins again, and takes the dict displays that functions only return or pass
+    to calls as displays (displays.read_only)."""
 
 
 class NeedsObjects(Exception):

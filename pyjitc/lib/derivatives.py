@@ -13,7 +13,7 @@ from ..types.tangents import holds_display, varies
 from .axes import of_class
 from .np.elementwise.elementwise import over
 from .rule import Constant, Rule, intrinsic
-from .trees import applied, arranged, flat, is_tree, marked, of_trees, structured, tuples
+from .trees import aligned, applied, arranged, flat, is_tree, marked, of_trees, structured, tuples
 
 __all__ = ["gradients", "linearized", "own", "pullback_of", "pulled", "pushed", "stop_gradient"]
 
@@ -45,7 +45,8 @@ def pushed(f, argnums: Constant, tangents, args, marks=None):
     """(f(*args), the derivative in the direction of `tangents`, a tuple of a tangent for each argument at
     `argnums`)."""
     if marks is not None or holds_display(args.type) or holds_display(tangents.type):
-        return _of_trees(pushed_of_trees, f, argnums, args, marks, tuples(tangents))
+        given = k.Tuple([args.type.elements[n] for n in argnums])
+        return _of_trees(pushed_of_trees, f, argnums, args, marks, tuples(aligned(given, tangents)))
     return Derived(f, _items(args), "push", argnums, _items(tangents), False, _of_lists)
 
 
@@ -53,12 +54,13 @@ def _of_lists(e, result):
     """The derivative of a function that returns list displays, by the derivative of the function that returns tuples in
     their place. result: the type of the function's result."""
     given = of_trees(e.operands, e.wrt, None)[:-1]
-    seeds = [tuples(x) for x in e.seeds]
     if e.mode == "push":
+        seeds = [tuples(aligned(e.operands[n].type, x)) for n, x in zip(e.wrt, e.seeds)]
         return CallValue(constant(pushed_of_lists), e.callee, marked(result), *given,
                          Apply(s.TUPLE_MAKE, *seeds, cls=None))
     if e.has_aux:
         result = result.elements[0]
+    seeds = [tuples(aligned(result, x)) for x in e.seeds]
     return CallValue(constant(pulled_of_lists), e.callee, marked(result), *given, constant(e.has_aux), *seeds)
 
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import numpy as np
 
 from ..infer.constants import constant
-from ..infer.meaning import Apply, Mismatch, NotNative, Ruled
+from ..infer.meaning import Apply, Mismatch, NeedsDisplays, NotNative, Ruled
 from ..ops import structure as s
 from ..types import kinds as k
 from ..types.tangents import holds_display
 from .derivatives import pulled, pushed
 from .rule import intrinsic
-from .trees import called as with_trees, constant_marks, marks_of, tuples
+from .trees import aligned, called as with_trees, constant_marks, marks_of, tuples, with_structures
 
 __all__ = ["custom"]
 
@@ -32,11 +32,6 @@ def _custom(given, keywords):
         raise NotNative("checkpoint of a function that compiled code makes is not compiled yet",
                        "define the function outside, and pass what it captures as arguments")
     items = [Apply(s.DUAL_WIDE, x) if type(x.type) is k.Dual else x for x in args]
-    args = Apply(s.TUPLE_MAKE, *items, cls=None)
-    if kind == "checkpoint" and holds_display(args.type):
-        marks = constant_marks(tuple([marks_of(x.type) for x in items]))
-        return Ruled(constant(arranged_again), (marks, f, tuples(args)), (tree_tangent, f, marks), None,
-                     (tree_backward, f, marks), fixed, True)
     at = constant(tuple([() if n in fixed else None for n in range(len(items))]))
     if kind == "checkpoint":
         tangent, forward, backward = (again_tangent, f), None, (again_backward, f)
@@ -49,16 +44,21 @@ def _custom(given, keywords):
         tangent, forward, backward = (jvps_tangent, f, rule), None, (jvps_backward, f, rule)
     else:
         tangent, forward, backward = None, (vjp_forward, rule, at), (vjp_backward, second, at)
-    return Ruled(constant(applied), (constant(kind), rule, second, at, f, args), tangent, forward, backward, fixed,
-                 kind == "checkpoint")
+    args = Apply(s.TUPLE_MAKE, *items, cls=None)
+    marks = constant(None)
+    if holds_display(args.type):
+        marks = constant_marks(tuple([marks_of(x.type) for x in items]))
+    tangent, forward, backward = (one and (*one, marks) for one in (tangent, forward, backward))
+    return Ruled(constant(applied), (constant(kind), rule, second, at, marks, f, tuples(args)), tangent, forward,
+                 backward, fixed, kind == "checkpoint")
 
 
 custom.rule = _custom
 custom.takes_duals = True  # a number that is Python's on some paths and NumPy's on others becomes NumPy's
 
 
-def applied(kind, rule, second, fixed, f, args):
-    return in_order(f(*args))
+def applied(kind, rule, second, fixed, marks, f, args):
+    return in_order(called(f, marks, args))
 
 
 def in_order(x):
@@ -72,60 +72,48 @@ def in_order(x):
     return x
 
 
+# The rules below get the structures of the arguments (trees.py) as `marks`, None where no argument is a tree; `args`,
+# tangents and cotangents consist of tuples.
+
+
 # -- repeating the function (checkpoint)
 
 
-def called(f, args):
-    return f(*args)
-
-
-def again_tangent(f, args, tangents):
-    return pushed(called, (1,), (tangents,), (f, args))[1]
-
-
-def again_backward(f, args, result, g):
-    return pulled(called, (1,), False, g, (f, args))[1]
-
-
-def arranged_again(marks, f, args):
-    return in_order(arranged_call(f, marks, args))
-
-
-def arranged_call(f, marks, args):
-    """f(*args), with trees as the program passes them."""
+def called(f, marks, args):
     return with_trees(f, marks, args)
 
 
-def tree_tangent(f, marks, args, tangents):
-    return pushed(arranged_call, (2,), (tangents,), (f, marks, args))[1]
+def again_tangent(f, marks, args, tangents):
+    return pushed(called, (2,), (tangents,), (f, marks, args))[1]
 
 
-def tree_backward(f, marks, args, result, g):
-    return pulled(arranged_call, (2,), False, g, (f, marks, args))[1]
+def again_backward(f, marks, args, result, g):
+    return pulled(called, (2,), False, g, (f, marks, args))[1]
 
 
 # -- from a rule for tangents (custom_jvp)
 
 
-def jvp_tangent(rule, fixed, args, tangents):
-    return rule(*(chosen(args, fixed) + (others(args, fixed), others(tangents, fixed))))[1]
+def jvp_tangent(rule, fixed, marks, args, tangents):
+    given, along = as_trees(marks, args), as_trees(marks, tangents)
+    return rule(*(chosen(given, fixed) + (others(given, fixed), others(along, fixed))))[1]
 
 
-def jvp_backward(rule, fixed, args, result, g):
+def jvp_backward(rule, fixed, marks, args, result, g):
     """The rule is linear in the tangents: its transpose is its own pullback at zero tangents."""
-    return pulled(jvp_tangent, (3,), False, g, (rule, fixed, args, zeros(args)))[1]
+    return pulled(jvp_tangent, (4,), False, g, (rule, fixed, marks, args, zeros(args)))[1]
 
 
-def jvps_tangent(f, rules, args, tangents):
-    return total(rules, f(*args), args, tangents)
+def jvps_tangent(f, rules, marks, args, tangents):
+    return total(rules, marks, with_trees(f, marks, args), args, tangents)
 
 
-def jvps_backward(f, rules, args, result, g):
-    return pulled(total, (3,), False, g, (rules, result, args, zeros(args)))[1]
+def jvps_backward(f, rules, marks, args, result, g):
+    return pulled(total, (4,), False, g, (rules, marks, result, args, zeros(args)))[1]
 
 
-def total(rules, result, args, tangents):
-    return summed(rules, result, args, tangents)
+def total(rules, marks, result, args, tangents):
+    return summed(rules, result, as_trees(marks, args), as_trees(marks, tangents))
 
 
 def summed(rules, result, args, tangents):
@@ -140,13 +128,32 @@ def summed(rules, result, args, tangents):
 # -- from a rule for cotangents (custom_vjp)
 
 
-def vjp_forward(rule, fixed, args):
-    result, kept = rule(*args)
+def vjp_forward(rule, fixed, marks, args):
+    result, kept = rule(*as_trees(marks, args))
     return in_order(result), kept
 
 
-def vjp_backward(rule, fixed, args, kept, g):
-    return (spread(rule(*(chosen(args, fixed) + (kept, g))), fixed),)
+def vjp_backward(rule, fixed, marks, args, kept, g):
+    given = as_trees(marks, args)
+    return (as_tuples(marks, given, spread(rule(*(chosen(given, fixed) + (kept, g))), fixed)),)
+
+
+@intrinsic
+def as_trees(marks, args):
+    """A tuple with an item for each argument, in the structures of the arguments."""
+    return args if marks.type is k.NoneType else with_structures(marks, args)
+
+
+@intrinsic
+def as_tuples(marks, args, found):
+    """Cotangents of arguments, where these are trees: as tuples, with the items of dicts in the order of the
+    argument's."""
+    if marks.type is k.NoneType:
+        return found
+    if k.any_part(found.type, lambda part: isinstance(part, k.Dict)):
+        raise NeedsDisplays("the backward rule of a custom_vjp function returns a dict that is an object of Python",
+                            "write it out where it is returned: return ({'a': x},)")
+    return tuples(Apply(s.TUPLE_MAKE, *[aligned(x.type, y) for x, y in zip(_items(args), _items(found))], cls=None))
 
 
 # -- tuples: `fixed` has an item for each argument: () for those that do not vary, None for the others

@@ -150,12 +150,16 @@ def rows(x, n, dtype):
 
 def in_shape(out, shape, x):
     if isinstance(x, tuple):
-        if len(x) == 0:
-            return ()
-        return (in_shape(out[0], shape, x[0]),) + in_shape(out[1:], shape, x[1:])
+        return of_class(x, all_in_shape(out, shape, x))
     if out is None:
         return None
     return out.reshape(shape + shape_of(x))
+
+
+def all_in_shape(out, shape, x):
+    if len(x) == 0:
+        return ()
+    return (in_shape(out[0], shape, x[0]),) + all_in_shape(out[1:], shape, x[1:])
 
 
 def rows_of_leaves(f, at, has_aux, args, marks, x, y, n):

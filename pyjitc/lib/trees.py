@@ -11,15 +11,15 @@ from typing import Any
 
 from ..infer.constants import constant
 from ..infer.expressions import list_of
-from ..infer.meaning import Apply, CallValue, Expr, NeedsDisplays
+from ..infer.meaning import Apply, CallValue, Expr, Mismatch, NeedsDisplays
 from ..ops import structure as s
 from ..types import kinds as k
 from ..types.tangents import holds_display, varies
 from .rule import Constant, intrinsic
 
-__all__ = ["applied", "called", "called_with", "constant_marks", "count_leaves", "flat", "holder", "is_tree",
-           "leaf_at", "like", "marked", "marks_of", "may_vary", "nested", "none_like", "of_trees", "place_of",
-           "restored", "structured", "tuples", "with_leaves"]
+__all__ = ["aligned", "applied", "called", "called_with", "constant_marks", "count_leaves", "flat", "holder",
+           "is_tree", "leaf_at", "leaves_of", "like", "mapped_tree", "marked", "marks_of", "may_vary", "nested",
+           "none_like", "of_trees", "place_of", "restored", "structured", "tuples", "with_leaves", "with_structures"]
 
 
 def marks_of(t) -> Any:
@@ -46,6 +46,28 @@ def tuples(x: Expr) -> Expr:
     return Apply(s.TUPLE_MAKE, *map(tuples, _items(x)), cls=x.type.cls if type(x.type) is k.Tuple else None)
 
 
+def aligned(like, x: Expr) -> Expr:
+    """The tree x with its dict displays in the order of the keys of those at the same places in the type `like`."""
+    t = x.type
+    if type(t) is k.DictDisplay and type(like) is k.DictDisplay:
+        if set(t.names) != set(like.names):
+            raise Mismatch(f"a tangent or cotangent is a dict of {', '.join(t.names)}, and belongs to a dict of "
+                           f"{', '.join(like.names)}")
+        items = [(name, aligned(part, Apply(s.STRUCT_GET, x, field=name)))
+                 for name, part in zip(like.names, like.parts)]
+        return Apply(s.STRUCT_MAKE, *[item for _, item in items],
+                     type=k.DictDisplay.of([(name, item.type) for name, item in items]))
+    if type(t) is not type(like) or not holds_display(t) or len(_items(x)) != len(_parts(like)):
+        return x
+    items = list(map(aligned, _parts(like), _items(x)))
+    return list_of(items) if type(t) is k.ListDisplay else Apply(s.TUPLE_MAKE, *items, cls=t.cls)
+
+
+def _parts(t) -> tuple:
+    """The types of the items of a tree of type t."""
+    return t.elements if type(t) is k.Tuple else t.parts
+
+
 def _structured(marks, x: Expr) -> Expr:
     if marks is None or type(x.type) is not k.Tuple:
         return x
@@ -60,9 +82,10 @@ def _structured(marks, x: Expr) -> Expr:
 
 @lru_cache
 def holder(text):
-    """A function that holds the text of a value. Each function has its own type in inference, so the value is known
-    wherever the function is passed."""
-    return lambda: text
+    """A function that returns the text of a value. Each function has its own type in inference, so the value is known
+    wherever the function is passed. It is a constant of the function's code, which says what compiled code is for: code
+    for one structure is not taken for another."""
+    return eval(f"lambda: {text!r}", {"__name__": __name__})
 
 
 def constant_marks(value) -> Expr:
@@ -76,13 +99,18 @@ def marked(t) -> Expr:
 
 
 def _known(x: Expr) -> Any:
-    return ast.literal_eval(x.type.value.__closure__[0].cell_contents)
+    return ast.literal_eval(x.type.value())
 
 
 @intrinsic
 def structured(marks, x):
     """The tuple x converted to the structure that `marks` describes."""
     return _structured(_known(marks), x)
+
+
+def with_structures(marks: Expr, args: Expr) -> Expr:
+    """The tuple of arguments, each converted to its structure."""
+    return Apply(s.TUPLE_MAKE, *map(_structured, _known(marks), _items(args)), cls=None)
 
 
 @intrinsic
@@ -160,6 +188,66 @@ def count_leaves(x):
 @intrinsic
 def leaf_at(x, n: Constant):
     return _leaves(x)[n]
+
+
+# -- pyjitc.tree in compiled code
+
+
+def _sorted(x: Expr) -> Expr:
+    """A tree with its dict displays in the order of their sorted keys, which pyjitc.tree gives them."""
+    if not holds_display(x.type):
+        return x
+    return aligned(_sorted_type(x.type), x)
+
+
+def _sorted_type(t):
+    if type(t) is k.DictDisplay:
+        return k.DictDisplay.of(sorted([(name, _sorted_type(part)) for name, part in t.members]))
+    if type(t) is k.ListDisplay:
+        return k.ListDisplay.of([(name, _sorted_type(part)) for name, part in t.members])
+    return k.Tuple(map(_sorted_type, t.elements), t.cls) if type(t) is k.Tuple else t
+
+
+def _as_tree(what: str, x: Expr) -> Expr:
+    if k.any_part(x.type, lambda part: isinstance(part, k.Container)):
+        raise NeedsDisplays(f"{what} in compiled code takes trees that are written out, or arguments of derivatives, "
+                            "and gets an object of Python here", "call it outside of the compiled function")
+    return _sorted(x)
+
+
+def leaves_of(tree: Expr) -> Expr:
+    """tree.leaves(tree)"""
+    return list_of([leaf for leaf in _leaves(_as_tree("tree.leaves", tree)) if leaf.type is not k.NoneType])
+
+
+def mapped_tree(f: Expr, tree: Expr, rest: list[Expr]) -> Expr:
+    """tree.map(f, tree, *rest)"""
+    tree, *others = [_as_tree("tree.map", x) for x in (tree, *rest)]
+    for other in others:
+        if _shape(other.type) != _shape(tree.type):
+            raise Mismatch("tree.map of trees of different structures", "", ValueError)
+    given = [Apply(s.TUPLE_MAKE, *leaves, cls=None) for leaves in zip(*map(_leaves, (tree, *others)))]
+    return CallValue(constant(mapped), f, tree, Apply(s.TUPLE_MAKE, *given, cls=None))
+
+
+def _shape(t):
+    """The structure of a tree of type t, to compare with another's."""
+    if type(t) not in (k.Tuple, k.ListDisplay, k.DictDisplay):
+        return t is k.NoneType
+    return (type(t), t.names if type(t) is k.DictDisplay else t.cls if type(t) is k.Tuple else None,
+            tuple(map(_shape, _parts(t))))
+
+
+def mapped(f, tree, given):
+    return like(tree, with_leaves(tree, results(f, given)))
+
+
+def results(f, given):
+    if len(given) == 0:
+        return ()
+    if given[0][0] is None:
+        return (None,) + results(f, given[1:])
+    return (f(*given[0]),) + results(f, given[1:])
 
 
 @intrinsic

@@ -339,6 +339,19 @@ def _tuple_get(facts, inst):
     return _from_tuple_make(facts, inst)
 
 
+def _tuple_at(facts, inst):
+    """A known item of a tuple: itself, or as a member of the union that is the type of the result."""
+    given, i = inst.args
+    known, types, t = facts.known(i), given.type.elements, inst.result.type
+    if known is None or not 0 <= known.attrs["value"] < len(types):
+        return None
+    at = known.attrs["value"]
+    if types[at] is not t and (type(t) is not k.Union or types[at] not in t.members):
+        return None
+    item = facts.make(s.TUPLE_GET, given, type=types[at], loc=inst.loc, index=at)
+    return item if types[at] is t else facts.make(s.UNION_MAKE, item, type=t, loc=inst.loc)
+
+
 _from_tuple_make = _project({s.TUPLE_MAKE}, lambda inst, made: inst.attrs["index"])
 
 
@@ -562,7 +575,7 @@ RULES: dict[Op, Callable] = {
     a.CAST: _unchanged_type, a.CHECK_NONZERO: _check_nonzero,
     a.REAL: _project({a.COMPLEX_MAKE}, lambda inst, made: 0), a.IMAG: _project({a.COMPLEX_MAKE}, lambda inst, made: 1),
     s.RETYPE: _retype, s.SELECT: _select,
-    s.TUPLE_GET: _tuple_get, s.STRUCT_GET: _project({s.STRUCT_MAKE, s.PACK}, _member),
+    s.TUPLE_GET: _tuple_get, s.TUPLE_AT: _tuple_at, s.STRUCT_GET: _project({s.STRUCT_MAKE, s.PACK}, _member),
     s.SLICE_GET: _slice_get, s.RANGE_GET: _project({s.RANGE_MAKE}, _member),
     s.CAPTURE_GET: _project({s.FUNCTION_MAKE}, lambda inst, made: inst.attrs["index"]),
     s.METHOD_SELF: _project({s.METHOD_MAKE}, lambda inst, made: 0),

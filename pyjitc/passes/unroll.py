@@ -10,9 +10,11 @@ Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order.
 """
 from __future__ import annotations
 
+from typing import Callable
+
 from ..base.options import Options
 from ..ir import core as ir
-from ..ir.cfg import LoopNest, in_edges, reverse_postorder
+from ..ir.cfg import Loop, LoopNest, in_edges, reverse_postorder
 from ..ir.uses import readers as readers_of
 from ..ops import control
 from ..ops.memory import ARRAY_LOAD, ARRAY_NEW, ARRAY_STORE, ARRAY_VIEW, POLL
@@ -22,7 +24,7 @@ from .polling import is_apart, is_strided
 from .repair import repair
 from .rewrite import clone_blocks
 
-__all__ = ["run"]
+__all__ = ["run", "unroll"]
 
 _ROOM = 160  # the most operations that such a loop may become
 _FREE = frozenset((control.CONST, TUPLE_MAKE, TUPLE_AT, TUPLE_GET))  # operations that cost nothing there
@@ -30,15 +32,31 @@ _MOST = 1_000  # the most operations that a loop of FEW iterations may become: n
 
 
 def run(fn: ir.Function, options=Options()) -> None:
-    if fn.flags.novectorize or fn.flags.optnone:
-        return
+    if not fn.flags.novectorize and not fn.flags.optnone:
+        _unroll(fn, lambda loop: not loop.inner, _trips)
+
+
+def unroll(fn: ir.Function, wanted: Callable[[Loop], bool], most: int) -> None:
+    """Unroll the loops of a function that are `wanted`, the innermost of these first, to at most `most` operations
+    each; other loops may be inside."""
+    def is_wanted(loop):
+        return wanted(loop) and not any(map(is_wanted, loop.inner))
+
+    def trips(loop, defs, edges):
+        found = _count(loop, defs, edges)
+        return found if found is not None and _size(loop) * found <= most else None
+
+    _unroll(fn, is_wanted, trips)
+
+
+def _unroll(fn, wanted, trips_of) -> None:
     while True:  # a loop around an unrolled one may be next
         nest = LoopNest(fn)
-        inner = [loop for loop in nest.loops if not loop.inner and _may(loop)]
+        inner = [loop for loop in nest.loops if wanted(loop) and _may(loop)]
         if not inner:
             return
         defs, edges = Definitions(fn), in_edges(fn.blocks)
-        chosen = [(loop, trips) for loop, trips in ((loop, _trips(loop, defs, edges)) for loop in inner)
+        chosen = [(loop, trips) for loop, trips in ((loop, trips_of(loop, defs, edges)) for loop in inner)
                   if trips is not None]
         if not chosen:
             return
@@ -62,16 +80,25 @@ def _may(loop) -> bool:
 
 
 def _trips(loop, defs, edges) -> int | None:
-    """The number of iterations of a loop that is to be unrolled, or None."""
-    counted = find(loop, defs, edges)
-    trips = None if counted is None else defs.constant(counted.start[counted.left])
-    if trips is None or not 0 < trips <= MOST_UNROLLED:
+    """The number of iterations of an innermost loop that is to be unrolled, or None."""
+    trips = _count(loop, defs, edges)
+    if trips is None:
         return None
     if trips > FEW and trips & trips - 1 == 0 and is_apart(loop) and not is_strided(loop) and _is_in_memory(loop, defs):
         return None
-    size = sum(i.op not in _FREE for block in loop.blocks for i in block.insts)
     most = _MOST if trips <= FEW else _ROOM if loop.parent is not None else 0
-    return trips if size * trips <= most else None
+    return trips if _size(loop) * trips <= most else None
+
+
+def _count(loop, defs, edges) -> int | None:
+    """The number of iterations of a loop where it is a small constant, or None."""
+    counted = find(loop, defs, edges)
+    trips = None if counted is None else defs.constant(counted.start[counted.left])
+    return trips if trips is not None and 0 < trips <= MOST_UNROLLED else None
+
+
+def _size(loop) -> int:
+    return sum(i.op not in _FREE for block in loop.blocks for i in block.insts)
 
 
 def _is_in_memory(loop, defs) -> bool:

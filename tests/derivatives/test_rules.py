@@ -249,3 +249,110 @@ def test_arguments_that_are_copied_first():
     found = np.sum(grad(f)(x) * random)
     assert found == pytest.approx((f(x + 1e-6 * random) - f(x - 1e-6 * random)) / 2e-6)
     assert jvp(f, (x,), (random,))[1] == pytest.approx(found)
+
+
+def with_tangents(at):
+    @custom_jvp
+    def product(p):
+        return p[at[0]] * p[at[1]]
+
+    @product.defjvp
+    def rule(primals, tangents):
+        return product(primals[0]), tangents[0][at[0]] * 100.0
+
+    return product
+
+
+def product_of_keys(p):
+    return p["a"] * p["b"]
+
+
+@custom_jvp
+def pushed_keys(p):
+    return product_of_keys(p)
+
+
+@pushed_keys.defjvp
+def pushed_keys_rule(primals, tangents):
+    return pushed_keys(primals[0]), tangents[0]["a"] * 100.0
+
+
+@custom_vjp
+def pulled_keys(p):
+    return product_of_keys(p)
+
+
+pulled_keys.defvjp(lambda p: (p["a"] * p["b"], p), lambda kept, g: ({"a": g * 7.0, "b": g * kept["a"]},))
+
+
+@custom_vjp
+def pulled_items(p):
+    return p[0] * p[1]
+
+
+pulled_items.defvjp(lambda p: (p[0] * p[1], p), lambda kept, g: ([g * 7.0, g * kept[0]],))
+
+
+@custom_jvp
+def scaled_items(p, scale):
+    return p[0] * p[1] * scale
+
+
+scaled_items.defjvps(lambda t, y, p, scale: t[0] * 10.0, lambda t, y, p, scale: t * 5.0)
+
+
+def test_rules_for_trees():
+    by_number = with_tangents((0, 1))
+    for p in ([2.0, 3.0], (2.0, 3.0)):
+        assert grad(by_number)(p) == type(p)((100.0, 0.0))
+        assert grad(lambda p: by_number(p))(p) == type(p)((100.0, 0.0))
+    assert grad(lambda x: by_number([x, 3.0]))(1.0) == 100.0
+    p = {"b": 2.0, "a": 3.0}
+    assert grad(pushed_keys)(p) == {"b": 0.0, "a": 100.0}
+    assert jvp(pushed_keys, (p,), ({"a": 1.0, "b": 0.0},)) == (6.0, 100.0)
+    assert grad(lambda x: pushed_keys({"a": x, "b": 2.0}))(1.0) == 100.0
+    assert grad(pulled_keys)(p) == {"b": 3.0, "a": 7.0}
+    assert grad(lambda p: 2.0 * pulled_keys(p))(p) == {"b": 6.0, "a": 14.0}
+    assert hessian(pulled_keys)(p) == {"b": {"b": 0.0, "a": 1.0}, "a": {"b": 0.0, "a": 0.0}}
+    assert grad(pulled_items)([2.0, 3.0]) == [7.0, 2.0]
+    assert grad(scaled_items, (0, 1))([1.0, 2.0], 3.0) == ([10.0, 0.0], 5.0)
+    batch = vmap(grad(pulled_keys))({"a": np.ones(2), "b": np.full(2, 3.0)})
+    assert np.array_equal(batch["a"], [7.0, 7.0]) and np.array_equal(batch["b"], [1.0, 1.0])
+
+
+class Held:
+    def __init__(self, a):
+        self.a = a
+
+
+@custom_vjp
+def squared(held):
+    return held.a ** 2
+
+
+squared.defvjp(lambda held: (held.a ** 2, held.a), lambda kept, g: (None,))
+
+
+def test_objects_that_a_rule_does_not_know_are_refused():
+    by_number = with_tangents((0, 1))
+
+    def of_list(x):
+        items = []
+        items.append(x)
+        items.append(3.0)
+        return by_number(items)
+
+    def of_dict(x, name):
+        items = {}
+        items["a"] = x
+        items[name] = 2.0
+        return pushed_keys(items)
+
+    def of_object(x):
+        return squared(Held(x))
+
+    for function, args, value, kind in ((of_list, (1.0,), 3.0, "a list"), (of_dict, (1.0, "b"), 2.0, "a dict"),
+                                        (of_object, (3.0,), 9.0, "an object")):
+        assert njit(function)(*args) == value
+        with pytest.raises(UnsupportedError, match=f"what varies is put into {kind} here"):
+            grad(function)(*args)

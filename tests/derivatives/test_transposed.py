@@ -59,7 +59,25 @@ def with_test(u, x):
     return np.sum(v * v)
 
 
-@pytest.mark.parametrize("function", [wide, in_itself])
+def one_loop_after_another(u, x):
+    """Loops that gather, one directly after another, in a loop."""
+    v = u * x
+    for _ in range(3):
+        v[0] = np.sqrt(sum(v) * sum(v) + 0.5)
+    return v[0]
+
+
+def wide_loops(u, x):
+    v, w = np.zeros(len(u)), np.zeros(len(u))
+    for k in range(2):
+        for i in range(1, len(u) - 1):
+            v[i] += u[i - 1] * x[i] + u[i + 1] * u[i]
+        for i in range(1, len(u) - 1):
+            w[i] += u[i - 1] * u[i + 1] + 0.1 * u[i] * k
+    return np.sum(v * w)
+
+
+@pytest.mark.parametrize("function", [wide, in_itself, one_loop_after_another, wide_loops])
 def test_gradients_of_stencils(function):
     random = np.random.default_rng(2)
     for length in (1, 3, 4, 5, 6, 7, 8, 9, 13):

@@ -294,3 +294,161 @@ def test_a_gradient_that_must_be_an_object_is_refused():
 
     with pytest.raises(pyjitc.TypingError, match=r"of_two\(\) by argument 0 is asked for, which is an object of Pyth"):
         twice(1.0, 2.0)
+
+
+def length_times(p, x):
+    return len(p) * x
+
+
+def test_code_for_one_structure_is_not_taken_for_another():
+    made = value_and_grad(length_times, (0, 1))
+    assert made({"a": 1.0}, 2.0) == (2.0, ({"a": 0.0}, 1.0))
+    assert made([1.0], 2.0) == (2.0, ([0.0], 1.0))
+    assert made({"b": 1.0}, 2.0) == (2.0, ({"b": 0.0}, 1.0))
+    assert made((1.0,), 2.0) == (2.0, ((0.0,), 1.0))
+    assert made([[1.0]], 2.0) == (2.0, ([[0.0]], 1.0))
+
+
+def of_b_and_a(p):
+    return p["b"] * 10.0 + p["a"] ** 3
+
+
+def test_keys_of_tangents_are_in_any_order():
+    p = {"b": 1.0, "a": 2.0}
+    for along in ({"a": 1.0, "b": 0.0}, {"b": 0.0, "a": 1.0}):
+        assert jvp(of_b_and_a, (p,), (along,)) == (18.0, 12.0)
+        assert pyjitc.linearize(of_b_and_a, p)[1](along) == 12.0
+        assert pyjitc.hvp(of_b_and_a, (p,), (along,)) == {"b": 0.0, "a": 12.0}
+        assert vjp(lambda p: {"b": p["b"] * 10, "a": p["a"]}, p)[1](along) == ({"b": 0.0, "a": 1.0},)
+        assert vjp(lambda p: ([p["a"]], {"b": p["b"]}), p)[1](([2.0], {"b": 3.0})) == ({"b": 3.0, "a": 2.0},)
+    with pytest.raises(ValueError, match="is a dict of a, c, and belongs to a dict of b, a"):
+        jvp(of_b_and_a, (p,), ({"a": 1.0, "c": 0.0},))
+    assert list(vjp(of_b_and_a, p)[1](1.0)[0]) == ["b", "a"]
+    pyjitc.check_grads(of_b_and_a, (p,), order=2)
+
+    @njit
+    def within(a, b):
+        return jvp(of_b_and_a, ({"b": a, "a": b},), ({"a": 1.0, "b": 0.0},))[1]
+
+    assert within(1.0, 2.0) == 12.0
+
+
+def over_keys(p):
+    s = 0.0
+    for k in p:
+        s = s + np.sum(p[k] ** 3)
+    return s
+
+
+def over_items(p):
+    s = 0.0
+    for k, x in p.items():
+        s = s * len(k) + np.sum(x ** 3)
+    return s
+
+
+def reads(p):
+    return np.sum(p.get("w") ** 3) + np.sum(p.get("b", 0.0) ** 3) + p.get("c", 0.0) * len(p.keys()) * ("w" in p.keys())
+
+
+@pytest.mark.parametrize("function", (
+    over_keys, over_items, reads, lambda p: sum(np.sum(x ** 3) for x in p.values()),
+    lambda p: sum(np.sum(x ** 3) for k, x in p.items()), lambda p: sum([np.sum(x ** 3) for x in p.values()]),
+    lambda p: sum(np.sum(x ** 3) for x in pyjitc.tree.leaves(p)),
+    lambda p: np.sum(pyjitc.tree.map(lambda x: x ** 3, p)["w"]) + np.sum(p["b"] ** 3),
+    lambda p: sum(np.sum(x) for x in pyjitc.tree.leaves(pyjitc.tree.map(lambda x, y: x * y * y, p, p)))))
+def test_all_items_of_a_dict(function):
+    for p in ({"w": W, "b": B}, {"w": 2.0, "b": 3.0}):
+        value, found = value_and_grad(function)(p)
+        np.testing.assert_allclose(value, function(p), rtol=1e-13)
+        assert list(found) == ["w", "b"]
+        for name in p:
+            np.testing.assert_allclose(found[name], 3 * p[name] ** 2, rtol=1e-13)
+
+
+def over(p):
+    s = 0.0
+    for n, x in enumerate(p):
+        s = s + np.sum(x ** 2) * (n + 1)
+    return s
+
+
+def through(p, x):
+    for layer in p:
+        x = np.tanh(x @ layer[0] + layer[1])
+    return np.sum(x)
+
+
+def by_number(p, n):
+    return np.sum(p[n] ** 2) + np.sum(p[-1])
+
+
+@pytest.mark.parametrize("made", (list, tuple))
+def test_loops_over_items_of_several_types(made):
+    w, b, a = grad(over)(made([W, B, 2.0]))
+    assert np.array_equal(w, 2 * W) and np.array_equal(b, 4 * B) and a == 12.0
+    assert jvp(over, (made([W, B, 2.0]),), (made([0 * W, B, 1.0]),))[1] == pytest.approx(4 * B @ B + 12)
+    pairs = value_and_grad(lambda p, q: sum([np.sum(x * y) for x, y in zip(p, q)]))(made([W, B]), made([W, X]))
+    assert pairs[0] == pytest.approx(np.sum(W * W) + B @ X) and np.array_equal(pairs[1][1], X)
+    layers = made([(W, B), (W + 0.1, 0.5)])
+    value, found = value_and_grad(through)(layers, X)
+    assert value == pytest.approx(through(layers, X)) and type(found[1][1]) is float
+    difference = (through(made([(W, B), (W + 0.1, 0.5 + 1e-6)]), X) - value) / 1e-6
+    assert found[1][1] == pytest.approx(difference, rel=1e-4)
+    for n in (0, 1):
+        found = grad(by_number)(made([W, B]), n)
+        assert np.array_equal(found[n], 2 * (W, B)[n] + (n == 1)) and not np.any(found[0]) == (n == 1)
+
+
+def test_trees_in_compiled_code():
+    def adapted(p, x, y):
+        inner = grad(lambda q: np.mean((np.tanh(x @ q["w"]) + q["b"] - y) ** 2))(p)
+        q = pyjitc.tree.map(lambda u, v: u - 0.1 * v, p, inner)
+        return np.mean((np.tanh(x @ q["w"]) + q["b"] - y) ** 2)
+
+    found = grad(adapted)({"w": W, "b": B}, np.eye(3), X)
+    for n in range(3):
+        ends = []
+        for sign in (1, -1):
+            b = B.copy()
+            b[n] += sign * 1e-6
+            ends.append(njit(lambda w, b, x, y: adapted({"w": w, "b": b}, x, y))(W, b, np.eye(3), X))
+        assert found["b"][n] == pytest.approx((ends[0] - ends[1]) / 2e-6, rel=1e-6)
+
+    @njit
+    def one(x):
+        return grad(of_b_and_a)({"b": x, "a": x})["a"]
+
+    assert one(2.0) == 12.0
+    with pytest.raises(pyjitc.TypingError, match="tree.map of trees of different structures"):
+        grad(lambda p, q: np.sum(pyjitc.tree.map(lambda x, y: x * y, p, q)[0]))([X, B], (X, B))
+    with pytest.raises(pyjitc.TypingError, match="dict.pop is not compiled yet"):
+        grad(lambda p: p.pop("w"))({"w": 1.0})
+    with pytest.raises(pyjitc.TypingError, match="`|` with the keys or items of a dict is not compiled yet"):
+        grad(lambda p: p["w"] * len(p.keys() | {"a"}))({"w": 1.0})
+    with pytest.raises(KeyError, match="b"):
+        grad(lambda p, k: p[k])({"w": 1.0}, "b")
+
+
+def test_classes_of_results():
+    def of_point(p):
+        return p.x * p.y
+
+    p = Point(X, 2.0)
+    for made in (pyjitc.jacfwd, pyjitc.jacrev):
+        found = made(of_point)(p)
+        assert type(found) is Point and np.array_equal(found.x, 2 * np.eye(3)) and np.array_equal(found.y, X)
+        found = made(lambda x: Point(x[0], x * 2.0))(X)
+        assert type(found) is Point and np.array_equal(found.x, [1.0, 0.0, 0.0])
+
+
+def test_second_derivatives_by_several_arguments():
+    def f(a, w):
+        return np.sum(w ** 3) * w[0] * a
+
+    w = np.array([1.0, 2.0])
+    (aa, aw), (wa, ww) = pyjitc.hessian(f, (0, 1))(2.0, w)
+    assert aa == 0.0 and np.array_equal(aw, [12.0, 12.0]) and np.array_equal(wa, aw)
+    assert np.array_equal(ww, np.full((2, 2), 24.0))
+    assert np.array_equal(pyjitc.hessian(f, argnames=("w",))(2.0, w)[0][0], ww)
+    assert pyjitc.hessian(lambda a, w: (f(a, w), a), (0,), has_aux=True)(2.0, w) == (((0.0,),), 2.0)

@@ -10,7 +10,7 @@ from ...infer.constants import constant
 from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Fresh, Mismatch, NotNative
 from ...infer.names import describe
 from ...ops.arith import IGT
-from ...ops.structure import METHOD_MAKE, PACK, STRUCT_GET
+from ...ops.structure import METHOD_MAKE, PACK, STRUCT_GET, TUPLE_MAKE
 from ...ops.tables import (
     DICT_ASK, DICT_DELETE, DICT_FIND, DICT_GET, DICT_HAS, DICT_HOLD, DICT_LEN, DICT_NEVER, DICT_NEW, DICT_NEXT,
     DICT_PUT, DICT_SET,
@@ -20,6 +20,7 @@ from ...types.kinds import (
     Bool, CounterDict, DefaultDict, Dict, DictDisplay, DictItems, DictKeys, DictValues, DictView, Float, Function,
     FunctionObject, Int, List, NoneType, OrderedDict_, Set, Singleton, Str, Tuple, Undefined, wider,
 )
+from .. import refusals
 from ..build import SYMBOLS, number
 from ..intrinsics import NOTHING
 from ..protocol import Protocol, State, by_python, protocol_of, text_by_python
@@ -444,21 +445,48 @@ class _View(Protocol):
     def of(self, x):
         return Apply(STRUCT_GET, x, field="0")
 
+    def elements(self, x):
+        d = self.of(x)
+        if not isinstance(x.type.viewed, DictDisplay):
+            return None
+        keys = list(map(constant, x.type.viewed.names))
+        if isinstance(x.type, DictKeys):
+            return keys
+        values = [Apply(STRUCT_GET, d, field=name) for name in x.type.viewed.names]
+        return values if isinstance(x.type, DictValues) else [
+            Apply(TUPLE_MAKE, *pair, cls=None) for pair in zip(keys, values)]
+
+    def _as_tuple(self, x):
+        """The view of a dict display as a tuple of its items; None of a dict."""
+        items = self.elements(x)
+        return None if items is None else Apply(TUPLE_MAKE, *items, cls=None)
+
     def length(self, x):
+        if isinstance(x.type.viewed, DictDisplay):
+            return number(len(x.type.viewed.names))
         return Apply(DICT_LEN, self.of(x))
 
     def truth(self, x):
         return Apply(IGT, self.length(x), _ZERO)
 
     def iterate(self, x):
+        items = self._as_tuple(x)
+        if items is not None:
+            return protocol_of(items.type).iterate(items)
         if _keeps(x.type.parts[0]):
             return stepped(x)
         return Call(iterate, self.of(x), Const(Str, _ITERATORS[type(x.type)]))
 
     def reversed(self, x):
+        items = self._as_tuple(x)
+        if items is not None:
+            return protocol_of(items.type).reversed(items)
         return stepped(x, by_python(reversed, x))
 
     def contains(self, x, item):
+        items = self._as_tuple(x)
+        if items is not None:
+            return protocol_of(items.type).contains(items, item)
         if isinstance(x.type, DictKeys):
             return Apply(DICT_HAS, self.of(x), item)
         if isinstance(x.type, DictItems):
@@ -471,6 +499,7 @@ class _View(Protocol):
     def binary(self, op, x, y, inplace):
         if op not in _SET_OPS or not self._is_set(x):
             return None
+        self._check_of_dict(x, op)
         if not is_handed(y):
             if not protocol_of(y.type).is_iterable(y):
                 return None
@@ -481,14 +510,20 @@ class _View(Protocol):
     def reflected(self, op, x, y, inplace):
         if op not in _SET_OPS or not self._is_set(y) or not is_handed(x):
             return None
+        self._check_of_dict(y, op)
         item = item_of(x.type) if op == "-" else wider(y.type.item, item_of(x.type))
         return Fresh(Set, (item,), lambda t: by_python(_SET_OPS[op], x, y, type=t))
 
     def compare(self, op, x, y):
         if self._is_set(x) and (isinstance(y.type, (Set, k.FrozenSet)) or isinstance(y.type, DictView) and self._is_set(
                 y)):
+            self._check_of_dict(x, op)
             return by_python(SYMBOLS[op], x, y, type=Bool)
         return None
+
+    def _check_of_dict(self, x, op):
+        if isinstance(x.type.viewed, DictDisplay):
+            raise refusals.not_yet(x.type.viewed, f"`{op}` with the keys or items of")
 
     def attribute(self, x, name):
         return Apply(METHOD_MAKE, x, name=name) if name == "isdisjoint" and self._is_set(x) else None

@@ -9,10 +9,12 @@ from ...infer.names import describe
 from ...ops.arith import BNOT
 from ...ops.structure import METHOD_MAKE, PACK, STRUCT_GET, TUPLE_GET, TUPLE_MAKE
 from ...types.kinds import (
-    Bool, DictDisplay, Ended, Int, Iterator, List, ListDisplay, NoneType, Slice, Tuple, any_part, is_integer,
+    Bool, DictDisplay, DictItems, DictKeys, DictValues, Ended, Int, Iterator, List, ListDisplay, NoneType, Slice, Str,
+    Tuple, any_part, is_integer,
 )
 from ..build import number, whole_number
 from ..protocol import Protocol, text_by_python
+from ..rule import Rule
 from . import ranges
 
 __all__ = ["PROTOCOLS"]
@@ -231,6 +233,12 @@ class _List(Protocol):
 
 
 class _Dict(_Display):
+    def attribute(self, x, name):
+        return Apply(METHOD_MAKE, x, name=name) if name in _READS else None
+
+    def method(self, x, name, args, kwargs):
+        return Rule(_READS[name][1], f"dict.{name}", _READS[name][0])([x, *args], kwargs)
+
     def contains(self, x, item):
         if not item.known:
             raise refusals.not_yet(x.type, "`in` of")
@@ -238,11 +246,35 @@ class _Dict(_Display):
 
     def getitem(self, x, i):
         if not i.known:
-            raise refusals.not_yet(x.type, "indexing of")
+            if i.type is not Str or not x.type.names:
+                raise refusals.not_yet(x.type, "indexing of")
+            values = [Apply(STRUCT_GET, x, field=name) for name in x.type.names]
+            return Call(tuples.of_key, _keys(x), Apply(TUPLE_MAKE, *values, cls=None), i)
         return Apply(STRUCT_GET, x, field=i.value) if i.value in dict(x.type.members) else key_error(i)
 
     def iterate(self, x):
-        raise refusals.not_yet(x.type, "iteration over")
+        return PROTOCOLS[Tuple].iterate(_keys(x))
 
+    def reversed(self, x):
+        return PROTOCOLS[Tuple].reversed(_keys(x))
+
+
+def _keys(x):
+    return Apply(TUPLE_MAKE, *map(constant, x.type.names), cls=None)
+
+
+def _view(kind):
+    return "self, /", lambda x: Apply(PACK, x, name=kind.role)
+
+
+def _get(x, key, default):
+    if not key.known:
+        raise refusals.not_yet(x.type, "get() with a key that is not known of")
+    return Apply(STRUCT_GET, x, field=key.value) if key.value in x.type.names else default
+
+
+# method of dict displays -> (its parameters, its meaning)
+_READS = {"keys": _view(DictKeys), "values": _view(DictValues), "items": _view(DictItems),
+          "get": ("self, key, default=None, /", _get)}
 
 PROTOCOLS = {Tuple: _Tuple(), ListDisplay: _List(), DictDisplay: _Dict()}

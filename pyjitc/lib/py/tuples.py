@@ -64,6 +64,19 @@ def index(t, x, k=0):
     return index(t, x, k + 1)
 
 
+def of_key(keys, values, key):
+    """The item of a dict display."""
+    return TUPLE_AT(values, place_of_key(keys, key))
+
+
+def place_of_key(keys, key, k=0):
+    if k == len(keys):
+        raise KeyError(key)
+    if keys[k] == key:
+        return k
+    return place_of_key(keys, key, k + 1)
+
+
 def index_between(t, x, start, stop=sys.maxsize):
     if start < 0:
         start += len(t)

@@ -139,9 +139,25 @@ class Builder:
         return lambda *args: self.op(op, *args)
 
 
+def _origin(fn: Function, inst: Inst) -> tuple:
+    """(name, file) of the function from which an instruction was inlined; (None, None) for one of the function itself.
+    Only instructions that may fail record it: the origin of another one is that of the nearest of these with its
+    line."""
+    known = inst.attrs.get("origin")
+    if known is None and fn.library:
+        at, found = 0, []
+        for n, one in enumerate(one for block in fn.blocks for one in block.insts):
+            if one is inst:
+                at = n
+            if one.loc.line == inst.loc.line and "origin" in one.attrs:
+                found.append((n, one.attrs["origin"]))
+        known = min(found, key=lambda pair: abs(pair[0] - at))[1] if found else None
+    return known or (None, None)
+
+
 def refused(fn: Function, inst: Inst | None, message: str, hint: str = "") -> UnsupportedError:
     """The exception to raise where there is no derivative."""
-    qualname, filename = inst.attrs.get("origin", (None, None)) if inst is not None else (None, None)
+    qualname, filename = _origin(fn, inst) if inst is not None else (None, None)
     loc = inst.loc if inst is not None and inst.loc.line else None
     place = tuple(loc) if loc is not None else (fn.firstlineno, 0, -1, -1)
     return UnsupportedError(Diagnostic(message, filename or fn.filename, *place, function=qualname or fn.qualname,

@@ -275,6 +275,7 @@ def open_unions(fn: Function) -> bool:
     if not any(type(x.type) is k.Union for block in order
                for x in block.values()):
         return False
+    _make_indexed(order)
     found = _found(fn, order)
     if not found:
         return False
@@ -312,6 +313,20 @@ def open_unions(fn: Function) -> bool:
     fn.blocks = order
     substitute(fn.blocks, replace)
     return True
+
+
+def _make_indexed(order) -> None:
+    """Let the tuples that are indexed for items of several types be made of their items there.
+    Before:  u = tuple_at p, i        After:  x = tuple_get p ; y = tuple_get p ; u = tuple_at (x, y), i"""
+    for block in order:
+        for inst in [inst for inst in block.insts if inst.op is s.TUPLE_AT and type(inst.result.type) is k.Union]:
+            given = inst.args[0]
+            if given.inst is None or given.inst.op is not s.TUPLE_MAKE:
+                b = Builder([], inst)
+                items = [b.op(s.TUPLE_GET, given, index=n) for n in range(len(given.type.elements))]
+                inst.args[0] = b.op(s.TUPLE_MAKE, *items, cls=None)
+                at = block.insts.index(inst)
+                block.insts[at:at] = b.insts
 
 
 def _slots(t: k.Union) -> list:
@@ -390,7 +405,7 @@ def _made(b: Builder, inst: Inst, parts) -> list[Value]:
 
 
 def _is_part(t) -> bool:
-    return _has_nothing(t) or type(t) is k.List or isinstance(t, k.ObjectOf)
+    return _has_nothing(t) or t is k.Str or type(t) is k.List or isinstance(t, k.ObjectOf)
 
 
 def _has_nothing(t) -> bool:

@@ -3,14 +3,14 @@ from __future__ import annotations
 
 from typing import Callable
 
-from ...ir.core import RANDOM, Function, Inst, Value
+from ...ir.core import RANDOM, Block, Function, Inst, Value
 from ...ops import structure as s
 from ...ops.control import BRANCH, INVOKE, JUMP, SWITCH
 from ...ops.derivative import Ruled
 from ...ops.nest import NESTS
 from ...types import kinds as k
 from ...types.tangents import holds_display
-from .. import dce, gvn, independent, inline, latches, messages, nests, ranges, simplify
+from .. import dce, gvn, independent, inline, latches, messages, nests, ranges, simplify, unroll
 from ..rewrite import copy_of, substitute
 from .activity import Activity, has_rule
 from .builder import Builder, refused
@@ -18,6 +18,9 @@ from .recursion import give_rules
 from .opened import open_cells, open_unions
 from .owned import open_owned
 from .targets import writer
+
+# operations that a loop over a tuple whose items have several types may become
+_MOST_UNROLLED = 5_000
 
 __all__ = ["calls_itself", "put_in_calls", "canonicalise", "to_be_put_in", "whole"]
 
@@ -77,6 +80,9 @@ def whole(fn: Function, options, before: Callable, keeps_nests: bool, staying: s
             canonicalise(new, options)
     _open_items(new)
     canonicalise(new, options)
+    if any(map(_has_items_of_several_types, new.blocks)):
+        unroll.unroll(new, lambda loop: any(map(_has_items_of_several_types, loop.blocks)), _MOST_UNROLLED)
+        canonicalise(new, options)
     while any([open_cells(new), open_owned(new, helpers), open_unions(new)]):
         inline.run([new], options)
         canonicalise(new, options)
@@ -199,6 +205,15 @@ def _is_opened(inst: Inst) -> bool:
 def _part(b, x, n):
     made = x.inst
     return made.args[n] if made is not None and made.op is s.TUPLE_MAKE else b.op(s.TUPLE_GET, x, index=n)
+
+
+def _has_items_of_several_types(block: Block) -> bool:
+    """Whether a block indexes a tuple whose items differ in more than the order of their elements in memory."""
+    for inst in block.insts:
+        if inst.op is s.TUPLE_AT and type(inst.result.type) is k.Union:
+            if len({(t.dtype, t.ndim) if type(t) is k.Array else t for t in inst.result.type.members}) > 1:
+                return True
+    return False
 
 
 def _item_at(b, items, inst, t):

@@ -219,7 +219,14 @@ class _Loop:
                     self.copy(b, i, [self.again(b, x, memos.setdefault(0, {self.n: n})) for x in i.args])
 
             here = self.loop(Builder(here.insts, self.body.terminator), here, blocks, trips, straight)
-        here.insts.append(Inst(c.JUMP, loc=loc, targets=[Edge(self.out.block, self.out.args)]))
+        out = self.out  # the only edge that leaves, since it may be the one that enters the next loop
+        if self.widest:
+            behind = Block(f"{self.header.name}.behind")
+            behind.insts.append(Inst(c.JUMP, loc=loc, targets=[out]))
+            blocks.append(behind)
+            out = Edge(behind)
+            self.header.terminator.targets = [self.header.terminator.targets[0], Edge(behind)]
+        here.insts.append(Inst(c.JUMP, loc=loc, targets=[out]))
         self.header.terminator.attrs = {}
         where = fn.blocks.index(self.header)
         fn.blocks[where:where] = blocks
