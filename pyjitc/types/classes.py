@@ -102,12 +102,12 @@ def own(cls: type, name: str):
 
 
 def _generated(value) -> bool:
-    """Whether collections.namedtuple made this attribute of the class."""
+    """Whether collections.namedtuple or an enum class put this attribute into the class."""
     function = getattr(value, "__func__", value)
     if type(function) is not FunctionType:
         return type(value).__name__ == "_tuplegetter"
     module = str(function.__globals__.get("__name__"))
-    return module.startswith("namedtuple_") or module == "collections"
+    return module.startswith("namedtuple_") or module in ("collections", "enum")
 
 
 def refused_method(cls: type) -> str:
