@@ -25,8 +25,8 @@ from .meaning import UNKNOWN, Apply, Const, Expr, Mismatch
 records = lazy("pyjitc.runtime.records")
 text = lazy("pyjitc.ops.text")
 
-__all__ = ["apply", "constant", "is_plain", "is_wide", "too_wide", "unsigned", "FLAG_OPERATORS", "plain_int", "plain_ints", "scalar_type",
-           "array_type"]
+__all__ = ["FLAG_OPERATORS", "apply", "constant", "is_plain", "is_wide", "too_wide", "unsigned", "plain_int",
+           "plain_ints", "scalar_type", "array_type"]
 
 _SIMPLE = {float: Float, bool: Bool, complex: Complex, str: Str, bytes: Bytes, type(None): NoneType,
            type(...): Ellipsis_}
