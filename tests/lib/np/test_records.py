@@ -157,7 +157,8 @@ def of_tuples(n, rows, numbers):
             np.array(n, TWO), np.array(rows, TWO), np.asarray(rows[:1], TWO), np.array(numbers, TWO),
             np.array([(i, i / 2) for i in range(n)], dtype=TWO), np.array([a[0], (5, 6)], TWO),
             np.array([((1, n), (3, 4), True)], WITH_PARTS), np.insert(a, 1, (8, n)),
-            np.append(a, np.array([(0, n)], TWO)), np.array([[(1, 2), (3, n)]], TWO, order="F").shape, np.array([(1, n)], TWO, ndmin=3).shape,
+            np.append(a, np.array([(0, n)], TWO)), np.array([[(1, 2), (3, n)]], TWO, order="F").shape,
+            np.array([(1, n)], TWO, ndmin=3).shape,
             np.array([(1, 2)], TWO).tolist(), np.array([], TWO), np.array([(1.7, False)], TWO))
 
 
