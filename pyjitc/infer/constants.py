@@ -25,8 +25,8 @@ from .meaning import UNKNOWN, Apply, Const, Expr, Mismatch
 records = lazy("pyjitc.runtime.records")
 text = lazy("pyjitc.ops.text")
 
-__all__ = ["apply", "constant", "is_plain", "is_wide", "too_wide", "unsigned", "plain_int", "plain_ints", "scalar_type",
-           "array_type"]
+__all__ = ["FLAG_OPERATORS", "apply", "constant", "is_plain", "is_wide", "too_wide", "unsigned", "plain_int",
+           "plain_ints", "scalar_type", "array_type"]
 
 _SIMPLE = {float: Float, bool: Bool, complex: Complex, str: Str, bytes: Bytes, type(None): NoneType,
            type(...): Ellipsis_}
@@ -168,14 +168,17 @@ def _function(value):
     return Singleton(value) if type(value) is FunctionType or isinstance(value, Callable_) else None
 
 
-def plain_int(x: Expr) -> Expr:
-    """A member of an IntEnum as the int that operators process; any other value unchanged."""
+FLAG_OPERATORS = ("|", "&", "^", "~", "in", "not in")  # those that enum.Flag defines
+
+
+def plain_int(x: Expr, op: str = "") -> Expr:
+    """A member of an IntEnum or IntFlag as the int that `op`, or a function, processes; any other value unchanged."""
     value = x.type.value if type(x.type) is Singleton else None
-    if (isinstance(value, int) and isinstance(value, enum.Enum) and not isinstance(value, enum.Flag)
-            and plain_integers(type(value))):
+    if (isinstance(value, int) and isinstance(value, enum.Enum) and plain_integers(type(value))
+            and not (isinstance(value, enum.Flag) and op in FLAG_OPERATORS)):
         return Const(Int, int(x.type.value))
     return x
 
 
-def plain_ints(operands):
-    return [plain_int(x) for x in operands]
+def plain_ints(operands, op: str = ""):
+    return [plain_int(x, op) for x in operands]

@@ -538,11 +538,14 @@ class Evaluator(Operations):
                                         f"{', '.join(describe(x.type) for x in args)} "
                                         "is not compiled yet") from None
                     raise
-                except Mismatch:
+                except Mismatch as refused:
                     plain = [plain_int(x) for x in args]
                     if all(map(operator.is_, plain, args)):
                         raise
-                    return rule(plain, kwargs)
+                    try:
+                        return rule(plain, kwargs)
+                    except Mismatch:
+                        raise refused from None
             if type(target) is functools.partial:
                 fixed = {k: self.held_constant(v) for k, v in target.keywords.items()}
                 return self.call(constant(target.func), [*map(self.held_constant, target.args), *args],

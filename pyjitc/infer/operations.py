@@ -262,19 +262,19 @@ class Operations:
         return CellSet(operands[0], operands[1])
 
     def binary(self, inst, operands):
-        operands = plain_ints(operands)
+        operands = plain_ints(operands, inst.attrs["op"])
         if inst in self.session.findings.sums and all([is_plain_tuple(x.type) for x in operands]):
             return self.library.joined_tuple(*operands)
         return self.library.binary(inst.attrs["op"], *operands, inplace=inst.op is generic.INPLACE)
 
     def unary(self, inst, operands):
         if inst.attrs['op'] != 'not':
-            operands = plain_ints(operands)
+            operands = plain_ints(operands, inst.attrs['op'])
         return self.library.unary(inst.attrs["op"], operands[0])
 
     def compare(self, inst, operands):
         if inst.attrs['op'] not in ('is', 'is not'):
-            operands = plain_ints(operands)
+            operands = plain_ints(operands, inst.attrs['op'])
         elif inst.args[0] is inst.args[1]:  # one value, whether its kind has an identity or not
             return constant(inst.attrs['op'] == 'is')
         return self.library.compare(inst.attrs["op"], *operands)

@@ -1,7 +1,9 @@
 """Members of Enum, IntEnum and Flag as values, compared with the interpreter."""
 import enum
 import functools
+import math
 
+import numpy as np
 import pytest
 
 from pyjitc import njit
@@ -93,14 +95,19 @@ def collected(n):
 
 
 def bits(a):
-    return a | Bits.TWO, a & Bits.TWO, a | 8, 8 | a, a + 1, a * 3, bool(a & Bits.FOUR), a == 1
+    return a | Bits.TWO, a & Bits.TWO, a | 8, 8 | a, a + 1, a * 3, bool(a & Bits.FOUR), a == 1, a ^ 3, ~a & 7, a | a, a in Bits.ONE
+
+
+def bits_as_ints(a):
+    return (int(a), float(a), -a, abs(a), a < 3, a >= Bits.TWO, max(a, 2), [1, 2, 3, 4, 5][a], list(range(a)), 7 - a,
+            a - 1, 2 * a, a / 2, round(a), divmod(a, 2), hex(a), a << 1, math.sqrt(a), np.int8(a), np.arange(5)[a], +a)
 
 
 @pytest.mark.parametrize("function, args", [
     *((kinds, (c,)) for c in Light), (chosen, (1,)), (chosen, (-1,)), (after, (0,)), (after, (5,)),
     (texts, (Light.RED,)), (texts, (Level.HIGH,)), (texts, (Right.READ,)), (by_name, ("RED",)), (by_name, ("BLUE",)), (by_name, ("NONE",)),
     (arithmetic, (Level.MIDDLE,)), (rights, (Right.READ,)), (rights, (Right.RUN,)), (collected, (1,)),
-    (collected, (2,)), (collected, (3,)), (bits, (Bits.ONE,)), (lambda n: [f for f in Right], (1,)),
+    (collected, (2,)), (collected, (3,)), (bits, (Bits.ONE,)), (bits_as_ints, (Bits.ONE,)), (bits_as_ints, (Bits.FOUR,)), (lambda n: [f for f in Right], (1,)),
     (lambda n: Light(n), (2,)), (lambda n: Light(n), (9,)), (lambda s: (s == Name.A, s == "a", s.value), (Name.B,)),
     (lambda c: sum([x.value for x in c]), ([Light.RED, Light.BLUE],)),
     (lambda n: hash(Light.RED) == n, (hash(Light.RED),)),

@@ -1,4 +1,5 @@
 """Conversions and built-in functions of scalars against the interpreter."""
+import cmath
 import itertools
 import math
 import operator
@@ -7,6 +8,7 @@ import random
 import numpy as np
 import pytest
 
+from pyjitc import njit
 from pyjitc.lib.py import builtins as rules
 from pyjitc.lib.py import conversions, sequences
 from tests.lib.expressions import both, evaluate, operands, outcome, type_of
@@ -146,3 +148,21 @@ def test_methods_and_attributes():
 def test_sums_of_nothing_are_their_start(function):
     compiled = agree(function, np.zeros(0))
     agree(function, np.array([0.5, 1.5]), compiled=compiled)
+
+
+WITHOUT_AXES = ("float(x)", "int(x)", "complex(x)", "math.sqrt(x)", "math.floor(x)", "math.trunc(x)", "math.isnan(x)",
+                "math.pow(x, 2)", "math.fsum([x, x])", "cmath.exp(x)", "cmath.phase(x)", "operator.index(x)",
+                "math.gcd(x, 4)", "math.isclose(x, 2)", "range(x)")
+
+
+@pytest.mark.parametrize("dtype", (np.int64, np.uint8, np.float16, np.float64, np.complex64, np.complex128, np.bool_))
+def test_an_array_without_axes_converts_as_the_python_number_in_it(dtype):
+    for source in WITHOUT_AXES:
+        function = eval(f"lambda x: {source}", {"math": math, "cmath": cmath, "operator": operator})
+        found = []
+        for one in (function, njit(function)):
+            try:
+                found.append(repr(one(np.array(2, dtype))))
+            except TypeError as error:
+                found.append(str(error).splitlines()[0])
+        assert found[0] == found[1], source

@@ -11,6 +11,7 @@ from ...types.kinds import Complex, is_number
 from ..build import apply, cast, number, provoked, type_name
 from ..rule import rule
 from . import cmathfn
+from .conversions import holds_one, to_complex
 from .mathmod import real
 
 __all__ = ["CALLS"]
@@ -20,6 +21,8 @@ _INF = number(cmath.inf)
 
 
 def _complex(x: Expr) -> Expr:
+    if holds_one(x.type):
+        return to_complex(x)
     if not is_number(x.type):
         raise Mismatch(_MUST_BE_COMPLEX % type_name(x.type))
     return cast(x, Complex)

@@ -27,19 +27,27 @@ dtypes = lazy("pyjitc.lib.np.arrays.dtypes")
 interpreted = lazy("pyjitc.lib.py.interpreted")
 
 __all__ = ["CALLS", "NATURAL", "to_int", "to_float", "to_complex", "to_scalar", "assign", "element",
-           "of_numpy", "to_bound", "to_index", "discarding", "discards"]
+           "of_numpy", "to_bound", "holds_one", "to_index", "discarding", "discards"]
 
 _INT_ARGUMENT = provoked(int, 1j).replace("'complex'", "'%s'")
 _FLOAT_ARGUMENT = provoked(float, 1j).replace("'complex'", "'%s'")
 _COMPLEX_ARGUMENT = provoked(complex, ()).replace("'tuple'", "'%s'")
 _BOOL_INDEX = hasattr(np.bool_, "__index__")  # before NumPy 2.3
+_ARRAY_INDEX = provoked(operator.index, np.array(1.0))
 _LONG = provoked(np.int64, 1e300)
 _TEXTS = (k.Str, k.Bytes, k.ByteArray)
 
 
 def _item(x: Expr) -> Expr:
-    """The number in a 0-d array; other values unchanged."""
-    return Apply(ARRAY_LOAD, x) if isinstance(x.type, k.Array) and x.type.ndim == 0 else x
+    """The number in a 0-d array, a Python number where it is complex; other values unchanged."""
+    if not holds_one(x.type):
+        return x
+    return cast(Apply(ARRAY_LOAD, x), Complex) if is_complex(x.type.dtype) else Apply(ARRAY_LOAD, x)
+
+
+def holds_one(t: k.Type) -> bool:
+    """Whether t is the type of a 0-d array, which converts to a number as the number in it does."""
+    return isinstance(t, k.Array) and t.ndim == 0
 
 
 def to_int(x: Expr) -> Expr:
@@ -94,8 +102,10 @@ def to_index(x: Expr) -> Expr:
     t = x.type
     if t is Int:
         return x
-    if t is Bool or isinstance(t, NpInt) or t is k.bool_ and _BOOL_INDEX:
+    if t is Bool or isinstance(t, NpInt) or t is k.bool_ and _BOOL_INDEX or holds_one(t) and isinstance(t.dtype, NpInt):
         return to_int(x)
+    if holds_one(t):
+        raise Mismatch(_ARRAY_INDEX)
     raise Mismatch(f"'{type_name(t)}' object cannot be interpreted as an integer", whole_number(t))
 
 

@@ -18,7 +18,7 @@ from ...types.kinds import Bool, Complex, Float, Int, NpInt, is_complex, is_floa
 from ..build import a_type, apply, cast, number, provoked, type_name
 from ..rule import rule
 from . import builtins, mathfn
-from .conversions import to_index, to_int
+from .conversions import holds_one, to_float, to_index, to_int
 
 iteration, sums = lazy("pyjitc.lib.py.iteration"), lazy("pyjitc.lib.py.sums")
 
@@ -40,6 +40,8 @@ def _fsum(seq, /):
 def real(x: Expr) -> Expr:
     """x as a C double, as the functions convert their arguments."""
     t = x.type
+    if holds_one(t):
+        return to_float(x)
     if is_number(t) and t is not Complex:
         if is_complex(t):
             from_part = apply(builtins.REAL, x)
@@ -101,6 +103,9 @@ def _rounding(name, op):
         t = x.type
         if name == "trunc" and (not is_number(t) or is_complex(t) or k.is_numpy_scalar(t) and t is not k.float64):
             raise Mismatch(f"type {type_name(t)} doesn't define __trunc__ method")
+        if holds_one(t):
+            x = to_float(x)
+            t = Float
         if not is_number(t) or is_complex(t):
             raise Mismatch(_MUST_BE_REAL % type_name(t))
         if not is_float(t) and not (isinstance(t, NpInt) and t.bits == 64):

@@ -13,7 +13,7 @@ import numpy as np
 from ...base.lazy import lazy
 from ...infer import boxed as by
 from ...infer.boxed import boxed, by_python
-from ...infer.constants import constant, plain_int
+from ...infer.constants import FLAG_OPERATORS, constant, plain_int
 from ...infer.meaning import UNKNOWN, Apply, Call, CallValue, Const, Mismatch, NotNative, Step
 from ...infer.names import needs_objects
 from ...infer.session import Session
@@ -485,12 +485,6 @@ def _flag(x):
     return value if isinstance(value, enum.Flag) else None
 
 
-def _number_of(x):
-    """A flag that is an int, converted to int."""
-    value = _flag(x)
-    return Const(Int, int(value)) if isinstance(value, int) else x
-
-
 class _EnumMember(Known):
     """The protocol of enum members: the methods of the class, and what Enum, int and Flag define."""
 
@@ -512,10 +506,9 @@ class _EnumMember(Known):
             return found
         if _flag(x) is None and _flag(y) is None:
             return super().binary(op, x, y, inplace)
-        if op not in _OF_FLAGS:
-            one, other = _number_of(x), _number_of(y)
-            return None if one is x and other is y else operations.binary(op, one, other)
-        a, b = fixed(plain_int(x)), fixed(plain_int(y))
+        if op not in FLAG_OPERATORS:
+            return None
+        a, b = fixed(plain_int(x, op)), fixed(plain_int(y, op))
         if a is UNKNOWN or b is UNKNOWN:
             raise NotNative(f"`{op}` of a flag and a value that is known at run time only is not compiled",
                             "use the ints: flag.value")
@@ -580,9 +573,6 @@ class _Joined(Known):
 
     def getitem(self, x, i):
         raise refusals.joined_by_index(x.type)
-
-
-_OF_FLAGS = ("|", "&", "^")
 
 
 class _FrozenSet(Known):

@@ -146,7 +146,24 @@ def shuffled(a):
     return a, b, generator.permutation(b), generator.permuted(a), np.random.permutation(table), table
 
 
+TWO = np.dtype("i4,f8")
+WITH_PARTS = np.dtype([("p", TWO), ("q", "i2", 2), ("r", "i1")])
+
+
+def of_tuples(n, rows, numbers):
+    a = np.array([(1, 2.5), (n, 3)], TWO)
+    a[:1] = [(7, n)]
+    return (a, np.array((1, n), TWO), np.array([[(1, n)], [(2, 3)]], TWO), np.array([1, n], "i4,f8"),
+            np.array(n, TWO), np.array(rows, TWO), np.asarray(rows[:1], TWO), np.array(numbers, TWO),
+            np.array([(i, i / 2) for i in range(n)], dtype=TWO), np.array([a[0], (5, 6)], TWO),
+            np.array([((1, n), (3, 4), True)], WITH_PARTS), np.insert(a, 1, (8, n)),
+            np.append(a, np.array([(0, n)], TWO)), np.array([[(1, 2), (3, n)]], TWO, order="F").shape,
+            np.array([(1, n)], TWO, ndmin=3).shape,
+            np.array([(1, 2)], TWO).tolist(), np.array([], TWO), np.array([(1.7, False)], TWO))
+
+
 CASES = {
+    of_tuples: [(3, [(1, 2.5), (3, 4.0)], [1, 2])],
     kept_records: [(P,), (P[::-1],), (Q,), (made(NESTED),), (made(NAMED),)],
     shuffled: [(made(PLAIN, 9),), (made(PLAIN, 9)[::-1],), (made(NESTED, 5),)],
     fields: [(P,), (P[::-1],), (P[::2],), (P[:0],)], packed: [(Q,), (Q[::-2],)], written: [(P,), (P[::-1],)],
@@ -170,7 +187,10 @@ def read_only(a):
     return a
 
 
-@pytest.mark.parametrize("function", [lambda a: a["z"], lambda a: a[9]["x"], lambda a: a[0]["q"]],
+@pytest.mark.parametrize("function", [
+    lambda a: a["z"], lambda a: a[9]["x"], lambda a: a[0]["q"], lambda a: np.array([(1, 2, 3)], TWO),
+    lambda a: np.array([(1,)], TWO), lambda a: np.array([(len(a) + 2**40, 1)], TWO),
+    lambda a: np.array([[(1, 2)], [(1, 2), (3, 4)]], TWO)],
                          ids=lambda x: getattr(x, "__name__", None))
 def test_errors(function):
     assert difference(outcome(function, (P,)), outcome(njit(function), (P,))) == ""

@@ -41,6 +41,9 @@ def scalar_of(x: Expr):
             near = did_you_mean(value, [str(t) for t in kinds.NUMPY_SCALARS.values()])
             raise Mismatch(str(error), near or "write np.float64, np.int32, ... or a constant string") from None
         found = None
+    if found is None and is_sequence(x.type):
+        raise NotNative("a dtype with fields is not made in compiled code",
+                        "make it outside the function, as in RECORD = np.dtype([...]), and write dtype=RECORD")
     if found is None:
         raise NotNative("the dtype must be known at compile time and numeric",
                         "write np.float64, np.int32, ... or a constant string")

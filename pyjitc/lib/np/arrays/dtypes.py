@@ -36,6 +36,7 @@ def python_value(x: Expr, name: str, of_values: bool = True):
     if t in _WEAK and of_values:
         return _WEAK[t]
     raise NotNative(f"np.{name} of {a_type(t)} is not compiled",
+                    "make the dtype outside the function" if isinstance(t, (k.ListDisplay, k.DictDisplay)) else
                     "give it a dtype, a class such as np.float32, or a constant text")
 
 

@@ -79,6 +79,8 @@ def made(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> Expr:
         return _of_array(x, dtype or x.type.dtype, order, copy, ndmin)
     if copy is False:
         return Throw(ValueError, _NO_COPY.value)
+    if isinstance(dtype, k.Record) and not dtype.is_text:
+        return _of_records(name, x, dtype, order, ndmin)
     if k.is_scalar(x.type):
         t = _dtype(dtype) if dtype else common_dtype(_tuple([x]))
         number = conversions.discarding(x, t.type.scalar, conversions.assign(x, t.type.scalar))
@@ -95,15 +97,10 @@ def made(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> Expr:
     if not is_sequence(x.type):
         raise NotNative(f"np.{name} of {a_type(x.type)} is not compiled",
                         "use numbers, arrays, tuples and lists of them")
-    shape, leaves = [], [x]
-    while leaves and is_sequence(leaves[0].type):
-        split = [elements(leaf) if is_sequence(leaf.type) else None for leaf in leaves]
-        if any(s is None or len(s) != len(split[0]) for s in split):
-            return Throw(ValueError, "setting an array element with a sequence. The requested array has an "
-                                     "inhomogeneous shape after "
-                         f"{len(shape)} dimensions. The detected shape was {tuple(shape)} + inhomogeneous part.")
-        shape.append(len(split[0]))
-        leaves = [e for s in split for e in s]
+    found = _shape_and_leaves(x, is_sequence)
+    if isinstance(found, Throw):
+        return found
+    shape, leaves = found
     if dtype is k.uint64:
         leaves = [conversions.wide_as(leaf, dtype) if conversions.is_wide(leaf) else leaf for leaf in leaves]
     for leaf in leaves:
@@ -115,7 +112,44 @@ def made(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> Expr:
     if dtype is None and combinations > _MOST:
         raise NotNative(f"np.{name} of items of which many may have one of several types is not compiled",
                         "give dtype=, or convert them, as in float(x)")
-    return _of_leaves(Const(k.Tuple((Int,) * len(shape)), tuple(shape)), leaves, dtype, order, ndmin)
+    return _of_leaves(_lengths(shape), leaves, dtype, order, ndmin)
+
+
+def _lengths(shape):
+    return Const(k.Tuple((Int,) * len(shape)), tuple(shape))
+
+
+def _shape_and_leaves(x, has_items):
+    """(the shape of the array that nested sequences are, the expressions of its elements). has_items: whether the
+    values of a type are axes, not elements."""
+    shape, leaves = [], [x]
+    while leaves and has_items(leaves[0].type):
+        split = [elements(leaf) if has_items(leaf.type) else None for leaf in leaves]
+        if any(s is None or len(s) != len(split[0]) for s in split):
+            return Throw(ValueError, "setting an array element with a sequence. The requested array has an "
+                                     "inhomogeneous shape after "
+                         f"{len(shape)} dimensions. The detected shape was {tuple(shape)} + inhomogeneous part.")
+        shape.append(len(split[0]))
+        leaves = [e for s in split for e in s]
+    return shape, leaves
+
+
+def _of_records(name, x, dtype, order, ndmin):
+    """The structured array that NumPy makes of x, where a tuple is one element."""
+    axes, t = 0, x.type
+    while isinstance(t, k.List):
+        axes, t = axes + 1, t.item
+    if axes:
+        return _of_array(by_python(np.asarray, x, _dtype(dtype), type=Array(dtype, axes)), dtype, order, None, ndmin)
+    found = _shape_and_leaves(x, lambda t: isinstance(t, k.ListDisplay))
+    if isinstance(found, Throw):
+        return found
+    shape, leaves = found
+    for leaf in leaves:
+        if not (isinstance(leaf.type, (k.Tuple, k.RecordView)) or k.is_scalar(leaf.type)):
+            raise NotNative(f"np.{name} of records with {a_type(leaf.type)} in them is not compiled",
+                            "use a list of tuples")
+    return Call(of_records, _lengths(shape), _tuple(leaves), _dtype(dtype), Const(k.Str, order), Const(Int, ndmin))
 
 
 def _items(name, t) -> tuple[list, int]:
@@ -317,6 +351,18 @@ def put_items(flat, items, i):
     if i < len(items):
         flat[i] = items[i] if isinstance(items[i], np.ndarray) else as_element(items[i], flat.dtype)
         put_items(flat, items, i + 1)
+
+
+def of_records(shape, items, dtype, order, ndmin):
+    out = np.empty(shape, dtype)
+    put_records(out.reshape(-1), items, 0)
+    return raised(copied(out, dtype, "F") if order == "F" and len(shape) > 1 else out, ndmin)
+
+
+def put_records(flat, items, i):
+    if i < len(items):
+        flat[i] = items[i]
+        put_records(flat, items, i + 1)
 
 
 def of_arrays(shape, leaves, dtype, order, ndmin):

@@ -19,7 +19,7 @@ from ....types.kinds import Array, DType, Int, Record, Str, Tuple
 from ....types.lattice import dtype_of
 from ....types.typeof import element_type, record_type
 from ... import extended
-from ...build import a_type, is_list
+from ...build import a_type, is_list, provoked
 from ...intrinsics import as_element
 from ...protocol import Protocol, protocol_of
 from ...py.interpreted import call_python
@@ -29,6 +29,7 @@ from ..shapes import views
 __all__ = ["PROTOCOLS", "is_records", "getitem", "setitem"]
 
 text_elements = lazy("pyjitc.lib.np.indexing.text_elements")
+_NO_LIST = provoked(int, [])
 _WHOLE = Const(k.Ellipsis_, ...)
 
 
@@ -197,6 +198,10 @@ def _assign(target: Expr, v: Expr, asks: bool) -> Expr:
         return Call(put_records, target, v, names, others, Const(Int, 0))
     if k.is_number(v.type):
         return Call(put_number, target, v, names, Const(Int, 0))
+    if isinstance(v.type, (k.List, k.ListDisplay)):
+        if not target.type.ndim:
+            raise Mismatch(_NO_LIST)
+        return Call(put_list, target, v, Const(DType(target.type.dtype), target.type.dtype.dtype))
     raise NotNative(f"assigning {a_type(v.type)} to records is not compiled",
                     "assign a tuple, or to the fields one by one")
 
@@ -211,6 +216,10 @@ def put_records(target, source, names, others, j):
     if j < len(names):
         target[names[j]] = source[others[j]]
         put_records(target, source, names, others, j + 1)
+
+
+def put_list(target, values, dtype):
+    target[...] = np.asarray(values, dtype)
 
 
 def put_number(target, x, names, j):
