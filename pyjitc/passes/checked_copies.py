@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from ..ir import core as ir
 from ..ir.cfg import Loop, LoopNest, in_edges, reverse_postorder
-from ..ir.uses import used_from_outside
+from ..ir.uses import readers, used_from_outside
 from ..ops import control
 from ..ops.structure import TUPLE_GET, TUPLE_MAKE
 from ..types.kinds import Array, NoneType, Tuple, is_scalar
 from . import versioning
-from .rewrite import clone_blocks, clone_inst, readers
+from .rewrite import clone_blocks, clone_inst
 
 __all__ = ["run"]
 
