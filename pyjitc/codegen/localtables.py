@@ -211,14 +211,7 @@ look:
   %there = load i32, ptr %ip
   %free = icmp eq i32 %there, -1
   br i1 %free, label %entered, label %next
-next:
-  %perturb1 = lshr i64 %perturb, 5
-  %five = mul i64 %place, 5
-  %more = add i64 %five, %perturb1
-  %sum = add i64 %more, 1
-  %place1 = and i64 %sum, %mask
-  br label %look
-entered:
+{tables.NEXT_PLACE}entered:
   %k32 = trunc i64 %k to i32
   store i32 %k32, ptr %ip
   %k1 = add i64 %k, 1
@@ -255,14 +248,7 @@ look:
   %there = load i32, ptr %ip
   %same = icmp eq i32 %there, %number
   br i1 %same, label %found, label %next
-next:
-  %perturb1 = lshr i64 %perturb, 5
-  %five = mul i64 %place, 5
-  %more = add i64 %five, %perturb1
-  %sum = add i64 %more, 1
-  %place1 = and i64 %sum, %mask
-  br label %look
-found:
+{tables.NEXT_PLACE}found:
   store i32 -2, ptr %ip
   store i64 -1, ptr %e
   %fewer = sub i64 %used, 1
@@ -334,15 +320,6 @@ look:
   %ip = getelementptr i32, ptr %indices, i64 %place
   %index = load i32, ptr %ip
 """
-_NEXT = """
-next:
-  %perturb1 = lshr i64 %perturb, 5
-  %five = mul i64 %place, 5
-  %more = add i64 %five, %perturb1
-  %sum = add i64 %more, 1
-  %place1 = and i64 %sum, %mask
-  br label %look
-"""
 _SEARCH = f"""
 {_load("mask", "i64", "%d", at.MASK)}{_load("indices", "ptr", "%d", at.INDICES)}
 {_load("entries", "ptr", "%d", at.ENTRIES)}{_load("stride", "i64", "%d", at.STRIDE)}
@@ -354,7 +331,7 @@ _SEARCH = f"""
 none:
   %free = icmp eq i32 %index, -1
   br i1 %free, label %absent, label %next
-{_NEXT}
+{tables.NEXT_PLACE}
 entry:
   %n = zext i32 %index to i64
   %offset = mul i64 %n, %stride
@@ -572,7 +549,7 @@ search:
 {_PROBE.format(first="search")}
   %free = icmp eq i32 %index, -1
   br i1 %free, label %claim, label %next
-{_NEXT}
+{tables.NEXT_PLACE}
 claim:
   %number = trunc i64 %count to i32
   store i32 %number, ptr %ip
@@ -687,7 +664,7 @@ look:
   %n = call i64 @pyj_dict_index(ptr %indices, i64 %place, i64 %width)
   %free = icmp eq i64 %n, -1
   br i1 %free, label %claim, label %next
-{_NEXT}
+{tables.NEXT_PLACE}
 claim:
   switch i64 %width, label %eight [ i64 0, label %one  i64 1, label %two  i64 2, label %four ]
 {_PUT_INDEX}eight:

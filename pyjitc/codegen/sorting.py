@@ -6,9 +6,9 @@ interpreter, before anything was moved. Programs share them: they are compiled o
 """
 from __future__ import annotations
 
-from ..runtime.platform import FLOAT_VALUE, LIST_ITEMS, LIST_ROOM, LONG_DIGITS, LONG_TAG, OB_SIZE, OB_TYPE, TUPLE_ITEMS
+from ..runtime.platform import FLOAT_VALUE, LIST_ITEMS, LIST_ROOM, OB_SIZE, OB_TYPE, TUPLE_ITEMS
 from .definitions import load as _load
-from .tables import SIZE_AND_SIGN
+from .tables import small_int
 
 __all__ = ["DECLARATIONS", "NEEDS", "TEXT"]
 
@@ -270,19 +270,7 @@ number:
   %fkey = xor i64 %bits, %turn
   br label %keyed
 int:
-{_load("tag", "i64", "%o", LONG_TAG)}{_load("lowest", "i32", "%o", LONG_DIGITS)}{SIZE_AND_SIGN}
-  %one = zext i32 %lowest to i64
-  switch i64 %digits, label %leave [ i64 0, label %small  i64 1, label %small  i64 2, label %two ]
-two:
-{_load("second", "i32", "%o", LONG_DIGITS + 4)}
-  %wide = zext i32 %second to i64
-  %up = shl i64 %wide, 30
-  %both = or i64 %up, %one
-  br label %small
-small:
-  %size = phi i64 [ %one, %int ], [ %one, %int ], [ %both, %two ]
-  %value = mul i64 %sign, %size
-  %ikey = xor i64 %value, {-1 << 63}
+{small_int("%o", "int", "leave")}  %ikey = xor i64 %value, {-1 << 63}
   br label %keyed
 keyed:
   %key = phi i64 [ %fkey, %number ], [ %ikey, %small ]
@@ -565,29 +553,11 @@ done:
 
 # ---------------------------------------------------------------- heaps
 
-# Text that computes %value from an int object of at most two digits, at the label %small; other ints jump to %ask.
-def _int(name: str) -> str:
-    return f"""
-{_load("tag", "i64", f"%{name}", LONG_TAG)}{_load("lowest", "i32", f"%{name}", LONG_DIGITS)}{SIZE_AND_SIGN}
-  %one = zext i32 %lowest to i64
-  switch i64 %digits, label %ask [ i64 0, label %small  i64 1, label %small  i64 2, label %two ]
-two:
-{_load("second", "i32", f"%{name}", LONG_DIGITS + 4)}
-  %wide = zext i32 %second to i64
-  %up = shl i64 %wide, 30
-  %both = or i64 %up, %one
-  br label %small
-small:
-  %size = phi i64 [ %one, %start ], [ %one, %start ], [ %both, %two ]
-  %value = mul i64 %sign, %size
-"""
-
-
 # The value of an int object; for one with more than two digits the least int of 64 bits.
 TEXT["pyj_sort_int"] = f"""
 define internal i64 @pyj_sort_int(ptr %o) nounwind alwaysinline {{
 start:
-{_int("o")}
+{small_int("%o", "start", "ask")}
   ret i64 %value
 ask:
   ret i64 {-1 << 63}

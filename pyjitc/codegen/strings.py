@@ -30,6 +30,16 @@ DECLARATIONS = {
 }
 _define = definer(TEXT, NEEDS)
 
+
+def _offset_of_characters(text: str, state: str) -> str:
+    """Instructions that compute %{text}at, the offset of the characters of a text with this state."""
+    return f"""
+  %{text}ascii = and i32 %{state}, {STR_STATE["ascii"]}
+  %{text}plain = icmp ne i32 %{text}ascii, 0
+  %{text}at = select i1 %{text}plain, i64 {STR["ascii"]}, i64 {STR["wide"]}
+"""
+
+
 # ---------------------------------------------------------------- characters, equality
 
 # The interpreter has one object for each character below 256.
@@ -72,10 +82,7 @@ kinds:
   %alike = icmp eq i32 %unlike, 0
   br i1 %alike, label %characters, label %no
 characters:
-  %ascii = and i32 %xstate, {STR_STATE["ascii"]}
-  %plain = icmp ne i32 %ascii, 0
-  %at = select i1 %plain, i64 {STR["ascii"]}, i64 {STR["wide"]}
-  %shifted = lshr i32 %xstate, 2
+{_offset_of_characters("", "xstate")}  %shifted = lshr i32 %xstate, 2
   %size32 = and i32 %shifted, 7
   %size = zext i32 %size32 to i64
   %bytes = mul i64 %xlen, %size
@@ -89,6 +96,18 @@ yes:
 no:
   ret i1 false""")
 
+# Where two texts have characters of one size, in one piece each, computes the offsets of both.
+_BOTH_FORMS = f"""
+{_load("sstate", "i32", "%s", STR["state"])}{_load("tstate", "i32", "%t", STR["state"])}
+  %xor = xor i32 %sstate, %tstate
+  %whole = and i32 %sstate, 32
+  %pieces = xor i32 %whole, 32
+  %unlike0 = and i32 %xor, {STR_STATE["sizes"]}
+  %unlike = or i32 %unlike0, %pieces
+  %alike = icmp eq i32 %unlike, 0
+  br i1 %alike, label %characters, label %others
+characters:
+{_offset_of_characters("s", "sstate")}{_offset_of_characters("t", "tstate")}"""
 # s[i:j] == t, without the part as an object.
 _define("i1 @pyj_str_part_equal(ptr %s, i64 %i, i64 %j, ptr %t)", f"""
 {_load("n", "i64", "%s", STR["length"])}{_load("tlen", "i64", "%t", STR["length"])}
@@ -100,22 +119,7 @@ _define("i1 @pyj_str_part_equal(ptr %s, i64 %i, i64 %j, ptr %t)", f"""
   %aslong = icmp eq i64 %length, %tlen
   br i1 %aslong, label %states, label %no
 states:
-{_load("sstate", "i32", "%s", STR["state"])}{_load("tstate", "i32", "%t", STR["state"])}
-  %xor = xor i32 %sstate, %tstate
-  %whole = and i32 %sstate, 32
-  %pieces = xor i32 %whole, 32
-  %unlike0 = and i32 %xor, {STR_STATE["sizes"]}
-  %unlike = or i32 %unlike0, %pieces
-  %alike = icmp eq i32 %unlike, 0
-  br i1 %alike, label %characters, label %others
-characters:
-  %sascii = and i32 %sstate, {STR_STATE["ascii"]}
-  %splain = icmp ne i32 %sascii, 0
-  %sat = select i1 %splain, i64 {STR["ascii"]}, i64 {STR["wide"]}
-  %tascii = and i32 %tstate, {STR_STATE["ascii"]}
-  %tplain = icmp ne i32 %tascii, 0
-  %tat = select i1 %tplain, i64 {STR["ascii"]}, i64 {STR["wide"]}
-  %shifted = lshr i32 %sstate, 2
+{_BOTH_FORMS}  %shifted = lshr i32 %sstate, 2
   %size32 = and i32 %shifted, 7
   %size = zext i32 %size32 to i64
   %skip = mul i64 %i, %size
@@ -170,22 +174,7 @@ states:
   %empty = icmp eq i64 %n, 0
   br i1 %empty, label %yes, label %forms
 forms:
-{_load("sstate", "i32", "%s", STR["state"])}{_load("tstate", "i32", "%t", STR["state"])}
-  %xor = xor i32 %sstate, %tstate
-  %whole = and i32 %sstate, 32
-  %pieces = xor i32 %whole, 32
-  %unlike0 = and i32 %xor, {STR_STATE["sizes"]}
-  %unlike = or i32 %unlike0, %pieces
-  %alike = icmp eq i32 %unlike, 0
-  br i1 %alike, label %characters, label %others
-characters:
-  %sascii = and i32 %sstate, {STR_STATE["ascii"]}
-  %splain = icmp ne i32 %sascii, 0
-  %sat = select i1 %splain, i64 {STR["ascii"]}, i64 {STR["wide"]}
-  %tascii = and i32 %tstate, {STR_STATE["ascii"]}
-  %tplain = icmp ne i32 %tascii, 0
-  %tat = select i1 %tplain, i64 {STR["ascii"]}, i64 {STR["wide"]}
-  %sdata = getelementptr i8, ptr %s, i64 %sat
+{_BOTH_FORMS}  %sdata = getelementptr i8, ptr %s, i64 %sat
   %tdata = getelementptr i8, ptr %t, i64 %tat
   %shifted = lshr i32 %sstate, 2
   %size = and i32 %shifted, 7
@@ -384,10 +373,7 @@ copy:
   %newlen = add i64 %m, %n
   %before = sub i64 %used, %size
   %target = getelementptr i8, ptr %to, i64 %before
-  %yascii = and i32 %ys, {STR_STATE["ascii"]}
-  %yplain = icmp ne i32 %yascii, 0
-  %yat = select i1 %yplain, i64 {STR["ascii"]}, i64 {STR["wide"]}
-  %source = getelementptr i8, ptr %y, i64 %yat
+{_offset_of_characters("y", "ys")}  %source = getelementptr i8, ptr %y, i64 %yat
   %lenp = getelementptr i8, ptr %to, i64 {STR["length"]}
   store i64 %newlen, ptr %lenp
   %same = icmp eq i32 %xform, %yform

@@ -16,7 +16,7 @@ from ..runtime.platform import DICT, DICT_WATCHERS, KEYS, LONG_DIGITS, LONG_TAG,
 from .definitions import definer
 from .definitions import load as _load
 
-__all__ = ["DECLARATIONS", "EXTENT", "NEEDS", "SIZE_AND_SIGN", "TEXT"]
+__all__ = ["DECLARATIONS", "EXTENT", "NEEDS", "NEXT_PLACE", "TEXT", "small_int"]
 
 _ASK = "inttoptr (i64 1 to ptr)"
 # Bits of the version of a dict that are not part of the number: the watchers to notify, and from 3.13 on a count of
@@ -25,6 +25,17 @@ _VERSION_BITS = 0 if platform.PYTHON < (3, 12) else 8 if platform.PYTHON < (3, 1
 TEXT: dict[str, str] = {}
 NEEDS: dict[str, tuple[str, ...]] = {}
 _define = definer(TEXT, NEEDS, "alwaysinline")
+
+# The block that computes the next place to look at in a hash table, as CPython's dicts and sets do.
+NEXT_PLACE = """
+next:
+  %perturb1 = lshr i64 %perturb, 5
+  %five = mul i64 %place, 5
+  %more = add i64 %five, %perturb1
+  %sum = add i64 %more, 1
+  %place1 = and i64 %sum, %mask
+  br label %look
+"""
 
 # ---------------------------------------------------------------- ints and texts
 
@@ -45,7 +56,7 @@ _define("i64 @pyj_int_hash(i64 %k)", """
   %result = select i1 %error, i64 -2, i64 %signed
   ret i64 %result""")
 
-SIZE_AND_SIGN = ("""
+_SIZE_AND_SIGN = ("""
   %digits = lshr i64 %tag, 3
   %low = and i64 %tag, 3
   %sign = sub i64 1, %low
@@ -54,25 +65,34 @@ SIZE_AND_SIGN = ("""
   %sign.up = icmp slt i64 %tag, 0
   %sign = select i1 %sign.up, i64 -1, i64 1
 """)
+
+
+def small_int(pointer: str, block: str, otherwise: str) -> str:
+    """Instructions at the end of `block` that read %value from an int of up to two digits, and that branch to
+    `otherwise` for other ints."""
+    return f"""
+{_load("tag", "i64", pointer, LONG_TAG)}{_load("lowest", "i32", pointer, LONG_DIGITS)}{_SIZE_AND_SIGN}
+  %one = zext i32 %lowest to i64
+  switch i64 %digits, label %{otherwise} [ i64 0, label %small  i64 1, label %small  i64 2, label %two ]
+two:
+{_load("second", "i32", pointer, LONG_DIGITS + 4)}
+  %wide = zext i32 %second to i64
+  %up = shl i64 %wide, 30
+  %both = or i64 %up, %one
+  br label %small
+small:
+  %size = phi i64 [ %one, %{block} ], [ %one, %{block} ], [ %both, %two ]
+  %value = mul i64 %sign, %size
+"""
+
+
 # Whether an object is the int k: 0, 1, or 2 where the C API must be called.
 _define("i32 @pyj_int_is(ptr %o, i64 %k)", f"""
 {_load("class", "ptr", "%o", OB_TYPE)}
   %exact = icmp eq ptr %class, @PyLong_Type
   br i1 %exact, label %int, label %ask
 int:
-{_load("tag", "i64", "%o", LONG_TAG)}{_load("first", "i32", "%o", LONG_DIGITS)}{SIZE_AND_SIGN}
-  %one = zext i32 %first to i64
-  switch i64 %digits, label %ask [ i64 0, label %small  i64 1, label %small  i64 2, label %two ]
-two:
-{_load("second", "i32", "%o", LONG_DIGITS + 4)}
-  %wide = zext i32 %second to i64
-  %up = shl i64 %wide, 30
-  %both = or i64 %up, %one
-  br label %small
-small:
-  %size = phi i64 [ %one, %int ], [ %one, %int ], [ %both, %two ]
-  %value = mul i64 %sign, %size
-  %same = icmp eq i64 %value, %k
+{small_int("%o", "int", "ask")}  %same = icmp eq i64 %value, %k
   %result = zext i1 %same to i32
   ret i32 %result
 ask:
@@ -325,14 +345,7 @@ look:
 none:
   %free = icmp eq i64 %n, -1
   br i1 %free, label %absent, label %next
-next:
-  %perturb1 = lshr i64 %perturb, 5
-  %five = mul i64 %place, 5
-  %more = add i64 %five, %perturb1
-  %one = add i64 %more, 1
-  %place1 = and i64 %one, %mask
-  br label %look
-"""
+{NEXT_PLACE}"""
 _END = f"""
 absent:
   ret ptr null
@@ -559,14 +572,7 @@ step:
   %probes1 = sub i64 %probes, 1
   %ended = icmp eq i64 %probes, 0
   br i1 %ended, label %next, label %probe
-next:
-  %perturb1 = lshr i64 %perturb, 5
-  %five = mul i64 %place, 5
-  %more = add i64 %five, 1
-  %sum = add i64 %more, %perturb1
-  %place1 = and i64 %sum, %mask
-  br label %look
-found:
+{next}found:
   ret ptr %e
 ask:
   ret ptr {ask}"""
@@ -575,7 +581,7 @@ ask:
 def _place(key: str, head: str, compare: str, *needs: str) -> None:
     _define(f"ptr @pyj_set_place_{key}(ptr %s, {_TYPES[key]} %k, i64 %hash)", _define_place.format(
         head=head, mask=_load("mask", "i64", "%s", SET["mask"]), table=_load("table", "ptr", "%s", SET["table"]),
-        ehash=_load("ehash", "i64", "%e", 8), compare=compare, ask=_ASK)
+        ehash=_load("ehash", "i64", "%e", 8), compare=compare, next=NEXT_PLACE, ask=_ASK)
         if platform.tables_are_known() else _UNKNOWN, *needs)
 
 

@@ -229,6 +229,10 @@ class Loop:
         """The edges that enter the header from outside; `edges` as returned by `in_edges`."""
         return [entry for entry in edges[self.header] if entry[0] not in self.blocks]
 
+    def has_hint(self, name: str) -> bool:
+        """Whether a jump back to the header has this hint (LOOP_HINTS in ops/control.py)."""
+        return any([block.insts[-1].attrs.get(name) for block in self.latches])
+
     def __repr__(self):
         return f"<loop {self.header.name} of {len(self.blocks)} blocks>"
 

@@ -44,7 +44,7 @@ def run(fn: ir.Function, options=None) -> None:
 
 def _keeps_checks(loop) -> bool:
     """Whether a loop is the copy in which `versioning` has left the checks."""
-    return any(block.insts[-1].attrs.get("novectorize") for block in loop.latches)
+    return loop.has_hint("novectorize")
 
 
 def _calls(block) -> bool:

@@ -55,7 +55,7 @@ def run(fn: ir.Function, options=Options()) -> None:
 def _plan(loop, defs, edges, options):
     """(counted, array -> its number of columns) of a loop that LLVM may then vectorise, or None."""
     insts = [i for block in loop.blocks for i in block.insts]
-    if len(insts) > MAX_INSTS or any(block.insts[-1].attrs.get("novectorize") for block in loop.latches):
+    if len(insts) > MAX_INSTS or loop.has_hint("novectorize"):
         return None
     if any(i.unwind is not None or i.op not in _ACCESSES and i.op.effects & ~ir.TERMINATOR for i in insts):
         return None

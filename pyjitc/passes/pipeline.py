@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Any, Callable, Collection, Iterable
 
 from ..base.lazy import lazy
 from ..ir import core as ir
@@ -100,7 +100,7 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
         if check:
             check(module, "merged")
     kept, own = module[:1], {fn: fn for fn in module}
-    begun = _begun(kept, own, options, helpers, check) if _makes_lists(module) or _may_share_tables(module) else ()
+    begun = _begun(kept, own, options, helpers, check)
     for fn in kept:  # appended to during the iteration; a call in dead code needs no callee
         for one in _wanted(fn, _AFTER if fn.flags.part else len(_FIRST) if fn in begun else 0):
             if one is elementary:
@@ -118,7 +118,7 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
     return kept
 
 
-def _makes_lists(module: list[ir.Function]) -> bool:
+def _makes_lists(module: Iterable[ir.Function]) -> bool:
     """Whether a module may get native lists or objects."""
     return any([inst.op.traits & ir.NEW_OBJECT and type(inst.result.type) in _NATIVE
                 for fn in module for block in fn.blocks for inst in block.insts])
@@ -129,7 +129,7 @@ def _makes_table(inst: ir.Inst) -> bool:
     return bool(inst.op.traits & ir.NEW_OBJECT) and isinstance(inst.result.type, (Dict, Set))
 
 
-def _may_share_tables(module: list[ir.Function]) -> bool:
+def _may_share_tables(module: Collection[ir.Function]) -> bool:
     """Whether functions of a module may share dicts or sets that the module makes, or make them in parallel loops.
     (`parallel` tests whether a callee works on Python objects before the passes have run over the callee.)"""
     return any([(len(module) > 1 or fn.flags.parallel) and _makes_table(inst)
@@ -138,7 +138,9 @@ def _may_share_tables(module: list[ir.Function]) -> bool:
 
 def _begun(kept, own, options, helpers, check) -> list[ir.Function]:
     """Run the first passes and `natives` over a module that makes lists, and `localtables` where there are parallel
-    loops; returns its functions."""
+    loops; returns the functions over which they have run. own: the functions of the module."""
+    if not _makes_lists(own) and not _may_share_tables(own):
+        return []
     found = kept[:]
     for fn in found:  # appended to during the iteration
         for one in (*_FIRST, latches, independent) if fn.flags.parallel else _FIRST:
@@ -166,7 +168,7 @@ def run_to_regions(functions: list[ir.Function], options, helpers) -> list[ir.Fu
     helpers: as of `run`."""
     module = _loops(functions, options, None)
     kept, own = module[:1], {fn: fn for fn in module}
-    begun = _begun(kept, own, options, helpers, None) if _makes_lists(module) or _may_share_tables(module) else ()
+    begun = _begun(kept, own, options, helpers, None)
     for fn in kept:  # appended to during the iteration
         for one in _wanted(fn, len(_FIRST) if fn in begun else 0):
             if PASSES.index(one) > PASSES.index(parallel):
@@ -212,32 +214,18 @@ def _wanted(fn: ir.Function, first: int = 0):
                 if one is polling:
                     fn.flags = fn.flags._replace(skips_loop_passes=True)  # polling would set the same flag
                 continue
-        if one in _LOOK_FOR:
-            wanted = any(map(_LOOK_FOR[one], {inst.op for block in fn.blocks for inst in block.insts}))
-        elif one is elementary:
-            wanted = any(is_ours(inst) for block in fn.blocks for inst in block.insts)
-        elif one is localtables:
-            wanted = any([_makes_table(inst) for block in fn.blocks for inst in block.insts])
-        elif one is choices:  # versioning makes two loops of one
-            wanted = _count_loops(fn) > 2 or _chooses_calls(fn)
-        elif one is checked_copies:
-            wanted = _keeps_checks(fn)
-        elif one is retests:
-            wanted = _compares_again(fn)
-        elif one is jam:
-            wanted = _count_loops(fn) > 1
-        elif one is columns:
-            wanted = any(map(_is_in_column, [inst for block in fn.blocks for inst in block.insts]))
-        elif one is unroll:
-            wanted = any(map(_is_small_number, [v for block in fn.blocks for inst in block.insts
-                                                for edge in inst.targets for v in edge.args]))
-        else:
-            wanted = one is not flags or any(p.type is Bool for block in fn.blocks for p in block.params)
-        if wanted:
+        if one in _LOOK_FOR and not any(map(_LOOK_FOR[one], {inst.op for block in fn.blocks for inst in block.insts})):
+            continue
+        if one not in _ASK or _ASK[one](fn):
             yield one
             if one is elementary:
                 # an expanded elementary function may contain loops; no other pass adds loops to a function without any
                 straight = None
+
+
+def _has(fn: ir.Function, test: Callable) -> bool:
+    """Whether a test holds for an instruction of a function."""
+    return any([test(inst) for block in fn.blocks for inst in block.insts])
 
 
 def _compares_again(fn: ir.Function) -> bool:
@@ -281,6 +269,20 @@ def _count_loops(fn: ir.Function) -> int:
     return len({edge.block for block in fn.blocks for edge in block.insts[-1].targets
                 if number.get(edge.block, -1) <= number[block]})
 
+
+# Passes about which more than the operations of a function is asked.
+_ASK: dict[Any, Callable[[ir.Function], bool]] = {
+    checked_copies: _keeps_checks,
+    choices: lambda fn: _count_loops(fn) > 2 or _chooses_calls(fn),  # versioning makes two loops of one
+    columns: lambda fn: _has(fn, _is_in_column),
+    elementary: lambda fn: _has(fn, is_ours),
+    flags: lambda fn: any([p.type is Bool for block in fn.blocks for p in block.params]),
+    jam: lambda fn: _count_loops(fn) > 1,
+    localtables: lambda fn: _has(fn, _makes_table),
+    retests: _compares_again,
+    unroll: lambda fn: any([_is_small_number(v) for block in fn.blocks for inst in block.insts
+                            for edge in inst.targets for v in edge.args]),
+}
 
 # Without versioning of loops, which is for CPUs, polls for signals, and reference counts.
 DEVICE_PASSES: list[Any] = [messages, relax, simplify, latches, independent, gvn, ranges, elementary, simplify, gvn,

@@ -80,7 +80,7 @@ def run(fn: ir.Function, options=Options()) -> None:
     uneven: set[ir.Block] = set()  # headers of those whose length changes with the loop around
     in_order = fn.flags.novectorize or fn.flags.optnone
     # the copies that keep their checks (versioning.py) are not unrolled
-    few = _FEW >= sum(not any(b.insts[-1].attrs.get("novectorize") for b in loop.latches) for loop in nest.loops)
+    few = _FEW >= sum(not loop.has_hint("novectorize") for loop in nest.loops)
     for loop in reversed(nest.loops):  # inner loops first
         if "unpolled" in loop.header.terminator.attrs:
             continue
@@ -144,7 +144,7 @@ def run(fn: ir.Function, options=Options()) -> None:
         block.insts.insert(0, ir.Inst(POLL, (), {"cost": 4}, None, block.insts[0].loc))
     for loop in nest.loops:
         if not loop.inner:
-            as_written = in_order or any(block.insts[-1].attrs.get("novectorize") for block in loop.latches)
+            as_written = in_order or loop.has_hint("novectorize")
             _independent(loop, loop.header in short, in_order)
             if loop.header in varying:
                 _note(loop, "interleave", 1)  # more vectors in flight would often leave all iterations to the remainder
@@ -174,7 +174,7 @@ def run(fn: ir.Function, options=Options()) -> None:
 def _packs(loop) -> bool:
     """Whether a loop stores at least FEW numbers to one array in each iteration, which LLVM may combine to a vector."""
     count: dict[ir.Value, int] = {}
-    if any(block.insts[-1].attrs.get("novectorize") for block in loop.latches):
+    if loop.has_hint("novectorize"):
         return False
     for block in loop.blocks:
         for inst in block.insts:

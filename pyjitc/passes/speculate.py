@@ -163,7 +163,7 @@ def _is_constant(value) -> bool:
 def _chain(block, loop, defs):
     """(chain, value, low, high) for the next product by a constant in `block` whose result is used by checked sums: the
     product with these sums, and the interval of `value` in which all of them fit; or None."""
-    if block is loop.header or any(latch.insts[-1].attrs.get("novectorize") for latch in loop.latches):
+    if block is loop.header or loop.has_hint("novectorize"):
         return None
     chain: list[ir.Inst] = []
     for inst in block.insts:

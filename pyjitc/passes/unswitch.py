@@ -36,7 +36,7 @@ def run(fn: ir.Function, options=None) -> None:
 
 def is_of_threads(loop: Loop) -> bool:
     """Whether a loop is the inner loop over the threads of a block."""
-    return loop.parent is not None and any(b.insts[-1].attrs.get("parallel") for b in loop.latches)
+    return loop.parent is not None and loop.has_hint("parallel")
 
 
 def _unswitch(fn, loop: Loop, columns: Loop, nest, defs, edges) -> bool:

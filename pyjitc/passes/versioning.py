@@ -193,7 +193,7 @@ def _planned(loop, nest, defs, edges, distinct, fixed=None):
     short: dict[ir.Block, ir.Value] = {}  # header of a loop that is not counted -> a bound of its trips
     compared: list[tuple[ir.Inst, tuple]] = []
     shifted: list[tuple[ir.Inst, tuple]] = []
-    parallel = any(b.insts[-1].attrs.get("parallel") for b in loop.latches)
+    parallel = loop.has_hint("parallel")
     for block in loop.blocks:
         inner = nest.of[block]
         branch = block.insts[-1]
