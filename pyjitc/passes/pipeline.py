@@ -13,7 +13,7 @@ from ..ops.derivative import request_of
 from ..ops.elementary import is_ours
 from ..ops.nest import NESTS
 from ..ops.parallel import INDEPENDENT
-from ..types.kinds import Bool, DefaultDict, Deque, Int, List
+from ..types.kinds import Bool, DefaultDict, Deque, Int, List, is_float
 from . import dce, gvn, inline, messages, refcount, relax, simplify
 
 __all__ = ["run", "run_device", "run_to_regions", "PASSES"]
@@ -35,7 +35,8 @@ batches, counted, device, nans, nests, restarts = (lazy(f"{__package__}.{name}")
                  "texts", "unroll", "versioning"))
 _IN_LOOPS = {accumulators, checked_copies, choices, columns, extremes, inspector, flags, jam, latches, parallel,
              polling, reload, remainders, retests, speculate, unroll, versioning}
-_LOOK_FOR = {
+_SHIFTS = (arith.ISHL, arith.ISHR)
+_LOOK_FOR = {  # the operations, see also _ALSO
     independent: {INDEPENDENT}.__contains__,
     inspector: arith.CONVERSIONS.__contains__,
     accumulators: {memory.ARRAY_STORE}.__contains__,
@@ -52,8 +53,7 @@ _LOOK_FOR = {
     speculate: lambda op: op.wrapping or op is arith.IAND,
     texts: lambda op: op.name in ("str_char", "str_slice", "str_append", "str_reversed", "text_call", "py_format",
                                   "native_piece"),
-    versioning: lambda op: (op.wrapping or op is arith.CHECK_NONNEG or op is memory.CHECK_INDEX or op is arith.ISHL
-                            or op is arith.ISHR),
+    versioning: lambda op: op.wrapping or op is arith.CHECK_NONNEG or op is memory.CHECK_INDEX or op in _SHIFTS,
 }
 
 # Passes over one function. The docstring of each says why it runs at its place.
@@ -211,7 +211,8 @@ def _wanted(fn: ir.Function, first: int = 0):
                     fn.flags = fn.flags._replace(skips_loop_passes=True)  # polling would set the same flag
                 continue
         if one in _LOOK_FOR:
-            wanted = any(map(_LOOK_FOR[one], {inst.op for block in fn.blocks for inst in block.insts}))
+            wanted = (any(map(_LOOK_FOR[one], {inst.op for block in fn.blocks for inst in block.insts}))
+                      and (one not in _ALSO or _ALSO[one](fn)))
         elif one is elementary:
             wanted = any(is_ours(inst) for block in fn.blocks for inst in block.insts)
         elif one is choices:  # versioning makes two loops of one
@@ -220,8 +221,6 @@ def _wanted(fn: ir.Function, first: int = 0):
             wanted = _keeps_checks(fn)
         elif one is retests:
             wanted = _compares_again(fn)
-        elif one is jam:
-            wanted = _count_loops(fn) > 1
         elif one is columns:
             wanted = any(map(_is_in_column, [inst for block in fn.blocks for inst in block.insts]))
         elif one is unroll:
@@ -234,6 +233,20 @@ def _wanted(fn: ir.Function, first: int = 0):
             if one is elementary:
                 # an expanded elementary function may contain loops; no other pass adds loops to a function without any
                 straight = None
+
+
+def _carries_floats(fn: ir.Function) -> bool:
+    """Whether a loop may carry a float from trip to trip."""
+    return any([is_float(p.type) for block in fn.blocks if block is not fn.entry for p in block.params])
+
+
+def _guards(fn: ir.Function) -> bool:
+    """Whether there is an operation that `versioning` asks about other than shifts by constants."""
+    return any([inst.op not in _SHIFTS or (inst.args[1].inst or inst).op is not CONST
+                for block in fn.blocks for inst in block.insts if _LOOK_FOR[versioning](inst.op)])
+
+
+_ALSO = {extremes: _carries_floats, jam: lambda fn: _count_loops(fn) > 1, versioning: _guards}
 
 
 def _compares_again(fn: ir.Function) -> bool:
