@@ -45,7 +45,8 @@ def module_text(functions: list[ir.Function], spec, target: Target, options: Opt
     pooled = any("chunks" in inst.attrs for fn in functions for block in fn.blocks for inst in block.insts
                  if inst.op is INVOKE)
     outside = None
-    if images is not None and not (nogil or pooled) and any(map(inlining.is_outlined, functions[1:])):
+    if images is not None and len(functions) > 1 and not (nogil or pooled) and any(
+            map(inlining.is_outlined, functions[1:])):
         outside = library.Images(functions, options, target)
         images.append(outside)
         functions = outside.kept

@@ -17,6 +17,11 @@ SMALL = 12  # instructions of a function that is always inlined
 forms = lazy(f"{__package__}.forms")  # only functions that call one of its forms need it
 
 
+def _may_be_inlined(fn: ir.Function) -> bool:
+    """Whether LLVM may inline calls of a function."""
+    return not (fn.flags.noinline or fn.flags.optnone or fn.flags.llvm_inline == "never")
+
+
 class Metadata:
     """Metadata on branches, loops and memory for LLVM, as numbered nodes to which instructions refer.
 
@@ -181,7 +186,8 @@ class Module:
         self.packs |= fn.flags.packs
         self.skips_loop_passes.append(
             fn.flags.skips_loop_passes and not formed
-            and not any(i.op is control.INVOKE for block in fn.blocks for i in block.insts))
+            and not any([i.op is control.INVOKE and _may_be_inlined(i.attrs["callee"])
+                         for block in fn.blocks for i in block.insts]))
         self.has_loops = self.has_loops or not is_straight(fn)
         (self.novectorize if fn.flags.novectorize and not formed else self.bodies).append(body)
 

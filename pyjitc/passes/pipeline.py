@@ -13,7 +13,7 @@ from ..ops.derivative import request_of
 from ..ops.elementary import is_ours
 from ..ops.nest import NESTS
 from ..ops.parallel import INDEPENDENT
-from ..types.kinds import Bool, DefaultDict, Deque, Dict, Int, List, ObjectOf, Set
+from ..types.kinds import Bool, DefaultDict, Deque, Dict, Int, List, ObjectOf, Set, is_float
 from . import dce, gvn, inline, messages, refcount, relax, simplify
 
 __all__ = ["run", "run_device", "run_to_regions", "PASSES"]
@@ -35,7 +35,8 @@ batches, counted, device, nans, nests, restarts = (lazy(f"{__package__}.{name}")
                  "texts", "unroll", "versioning"))
 _IN_LOOPS = {accumulators, checked_copies, choices, columns, early, extremes, inspector, flags, jam, latches, parallel,
              polling, reload, remainders, retests, speculate, unroll, versioning}
-_LOOK_FOR = {
+_SHIFTS = (arith.ISHL, arith.ISHR)
+_LOOK_FOR = {  # the operations, see also _ASK
     independent: {INDEPENDENT}.__contains__,
     inspector: arith.CONVERSIONS.__contains__,
     accumulators: {memory.ARRAY_STORE}.__contains__,
@@ -51,8 +52,7 @@ _LOOK_FOR = {
     slots: lambda op: ir.regions_written(op.effects) == ir.TABLES,
     speculate: lambda op: op.wrapping or op is arith.IAND,
     texts: lambda op: op.traits & ir.MAKES_TEXT,
-    versioning: lambda op: (op.wrapping or op is arith.CHECK_NONNEG or op is memory.CHECK_INDEX or op is arith.ISHL
-                            or op is arith.ISHR),
+    versioning: lambda op: op.wrapping or op is arith.CHECK_NONNEG or op is memory.CHECK_INDEX or op in _SHIFTS,
 }
 
 # Passes over one function. The docstring of each says why it runs at its place.
@@ -228,6 +228,17 @@ def _has(fn: ir.Function, test: Callable) -> bool:
     return any([test(inst) for block in fn.blocks for inst in block.insts])
 
 
+def _carries_floats(fn: ir.Function) -> bool:
+    """Whether a loop may carry a float from trip to trip."""
+    return any([is_float(p.type) for block in fn.blocks if block is not fn.entry for p in block.params])
+
+
+def _guards(fn: ir.Function) -> bool:
+    """Whether there is an operation that `versioning` asks about other than shifts by constants."""
+    return any([inst.op not in _SHIFTS or (inst.args[1].inst or inst).op is not CONST
+                for block in fn.blocks for inst in block.insts if _LOOK_FOR[versioning](inst.op)])
+
+
 def _compares_again(fn: ir.Function) -> bool:
     """Whether so many branches compare elements of one array that one may repeat another: three, since the test of a
     loop stands before it and at its end, or two where several edges enter the block of one."""
@@ -276,12 +287,14 @@ _ASK: dict[Any, Callable[[ir.Function], bool]] = {
     choices: lambda fn: _count_loops(fn) > 2 or _chooses_calls(fn),  # versioning makes two loops of one
     columns: lambda fn: _has(fn, _is_in_column),
     elementary: lambda fn: _has(fn, is_ours),
+    extremes: _carries_floats,
     flags: lambda fn: any([p.type is Bool for block in fn.blocks for p in block.params]),
     jam: lambda fn: _count_loops(fn) > 1,
     localtables: lambda fn: _has(fn, _makes_table),
     retests: _compares_again,
     unroll: lambda fn: any([_is_small_number(v) for block in fn.blocks for inst in block.insts
                             for edge in inst.targets for v in edge.args]),
+    versioning: _guards,
 }
 
 # Without versioning of loops, which is for CPUs, polls for signals, and reference counts.
