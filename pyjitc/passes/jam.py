@@ -1,4 +1,4 @@
-"""Unroll a loop around an innermost loop, and join the copies of the inner loop (unroll and jam).
+"""Unroll one or two loops around an innermost loop, and join the copies of the inner loop (unroll and jam).
 
 Runs when versioning has made the copies of loops without checks, and before polling. In `s[j] += a[i, j]` over i and j
 each trip over i loads and stores all of s, and waits for what the trip before has stored. The copies of a few trips,
@@ -6,6 +6,7 @@ joined in one loop over j, load and store each element once. Every element gets 
 Before:  outer(i): ... inner(j): x = array_load s, j ; y = f(x, i, j) ; array_store s, j, y
 After:   outer(i): ... inner(j): x = array_load s, j ; y = f(x, i, j) ; z = f(y, i + 1, j) ; ... ; array_store s, j, ...
          and the loops as they were, for the trips that are left
+In `c[i, j] += a[i, k] * b[k, j]` two trips of the loop over i are joined with them: they load each b[k, j] once.
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, the order of all writes of one element.
 """
 from __future__ import annotations
@@ -27,7 +28,9 @@ from .rewrite import clone_inst
 __all__ = ["run"]
 
 _TIMES = 4  # trips that are joined
+_ROWS = 2  # trips of the loop around that are joined with them
 _ROOM = 24  # the most operations of the inner loop
+_SMALL = 8  # the same where trips of the loop around are joined, too
 _KEPT = frozenset(("held", "alone", "beside"))  # attributes whose facts hold for one run of the inner loop
 
 
@@ -68,6 +71,8 @@ class _Nest:
         self.outer, self.inner, self.defs, self.aliases = outer, inner, defs, aliases
         self.inside = outer.loop.blocks
         self.stores: dict[tuple, ir.Inst] = {}
+        self.top: Counted | None = None
+        self.around_top: list[ir.Inst] = []
 
     @classmethod
     def of(cls, loop, defs, edges, aliases) -> _Nest | None:
@@ -78,7 +83,10 @@ class _Nest:
         if trips is not None and trips <= MOST_UNROLLED:
             return None
         found = cls(outer, inner, defs, aliases)
-        return found if found.follow() and found.is_fit() else None
+        if not found.follow() or not found.is_fit():
+            return None
+        found.climb(loop.parent, edges)
+        return found
 
     def follow(self) -> bool:
         """Find the instructions; False where the loops have another form."""
@@ -95,6 +103,34 @@ class _Nest:
         self.body = [inst for block in body[0] for inst in block.insts[:-1]]
         self.latch = body[0][-1].terminator if body[0] else inner.terminator
         return bool(body[0])
+
+    def climb(self, parent, edges) -> None:
+        """Find the loop around the two, `top`, where trips of it can be joined: none writes an element that another one
+        accesses, and all run the loops inside in the same way. around_top: its instructions; next_top: the edge to its
+        next trip."""
+        top = None if parent is None or len(parent.inner) > 1 else find(parent, self.defs, edges)
+        if top is None or sum(inst.op is not control.CONST for inst in self.body) > _SMALL:
+            return
+        header, outer = top.loop.header, self.outer.loop.header
+        before, after = _chain(top.body, outer), _chain(self.outer.exit, header)
+        if (before is None or after is None or {"novectorize", "independent"} & header.terminator.attrs.keys()
+            or len(before[0]) + len(after[0]) + len(self.inside) + 1 != len(parent.blocks)):
+            return
+        around = [inst for block in (header, *before[0], *after[0]) for inst in block.insts[:-1]]
+        own = {v for block in self.inside for v in (*block.params, *[inst.result for inst in block.insts])}
+        if not own.isdisjoint([*after[1].args, *[v for inst in around for v in inst.args]]) or any(
+                inst.op.effects and inst.op is not ARRAY_LOAD or not _KEPT.isdisjoint(inst.attrs) for inst in around):
+            return
+        if not all([self.aliases.told_apart(store, inst) for inst in around if inst.op is ARRAY_LOAD
+                    for store in self.stores.values()]):
+            return
+        inside = parent.blocks
+        counts = [*self.outer.start.values(), *self.inner.start.values(),
+                  *[v for one in (self.outer, self.inner) for v in one.strides.values()]]
+        if (all([p in self.outer.steps or p in self.outer.strides for p in outer.params])
+            and all([self.is_fixed(v, inside) for v in counts])
+            and all([self.is_apart(store, top, inside) for store in self.stores.values()])):
+            self.top, self.around_top, self.next_top = top, around, after[1]
 
     # -- conditions
 
@@ -131,14 +167,27 @@ class _Nest:
                 return False
         return summed
 
-    def is_fixed(self, v: ir.Value | None) -> bool:
-        """Whether a value is the same on all trips of the outer loop."""
+    def is_fixed(self, v: ir.Value | None, inside=None) -> bool:
+        """Whether a value is the same on all trips of the outer loop, or of the loop with the blocks `inside`."""
         if v is None:
             return False
-        if self.defs.block_of.get(v) not in self.inside:
+        if self.defs.block_of.get(v) not in (inside or self.inside):
             return True
         inst = v.inst
-        return inst is not None and not inst.op.effects and all([self.is_fixed(x) for x in inst.args])
+        return inst is not None and not inst.op.effects and all([self.is_fixed(x, inside) for x in inst.args])
+
+    def is_apart(self, store: ir.Inst, top: Counted, inside) -> bool:
+        """Whether a store writes other elements on each trip of the loop around: one of its indices changes there, and
+        only there."""
+        array, *indices, _ = store.args
+        if not self.is_fixed(array, inside) or array.type.layout != "C":
+            return False  # elements of other layouts may overlap
+        for index in indices:
+            terms = affine(index, self.defs, inside, {}).terms
+            counters = [v for v in terms if top.steps.get(v)]
+            if len(counters) == 1 and all([v in counters or self.is_fixed(v, inside) for v in terms]):
+                return True
+        return False
 
     def is_swept(self, store: ir.Inst) -> bool:
         """Whether a store writes the same elements on all trips of the outer loop, and each of them on one trip of the
@@ -166,57 +215,116 @@ class _Nest:
     # -- rewriting
 
     def jam(self) -> list[ir.Block]:
-        """Put the joined loops before the loop; returns their blocks."""
-        outer, inner = self.outer.loop.header, self.inner.loop.header
-        entry, head, joined, body = (ir.Block(f"jam.{name}") for name in ("entry", "outer", "inner", "body"))
-        loc = outer.terminator.loc
-        b = Builder(entry.insts, loc, None)
-        left = self.outer.entry.args[outer.params.index(self.outer.left)]
-        some = b.op(arith.IGT, left, b.const(k.Int, 0), type=k.Bool)
-        times = b.op(arith.ISHR, left, b.const(k.Int, _TIMES.bit_length() - 1), type=k.Int)
-        count = b.op(SELECT, some, times, b.const(k.Int, 0), type=k.Int)
+        """Put the joined loops before the loop, or before the one around it; returns their blocks."""
+        if self.top is not None:
+            return self.jam_rows(self.top)
+        entry, head, now, more, fewer = self.groups("jam", self.outer, _TIMES)
+        return [entry, head, *self.join("jam", head, now, more, [fewer], [{}], _TIMES,
+                                        ir.Edge(self.outer.loop.header, now))]
+
+    def jam_rows(self, top: Counted) -> list[ir.Block]:
+        """The same for a few trips of the loop around, each with elements of its own."""
+        entry, head, now, more, fewer = self.groups("jam.rows", top, _ROWS)
+        first, rows, after = ir.Block("jam.rows.first"), [], now
+        for _ in range(_ROWS):
+            rows.append(dict(zip(top.loop.header.params, after)))
+            first.insts += [clone_inst(inst, rows[-1], {}) for inst in self.around_top]
+            after = [rows[-1].get(v, v) for v in self.next_top.args]
+        head.insts.append(self.branch(more, top.loop.header, ir.Edge(first, []), ir.Edge(top.loop.header, now)))
+        start = [rows[0].get(v, v) for v in self.outer.entry.args]
+        left = self.outer.loop.header.params.index(self.outer.left)
+        b = Builder(first.insts, self.loc, None)
+        count = self.times(b, start[left], _TIMES)
         b.op(control.JUMP)
-        entry.insts[-1].targets = [ir.Edge(head, [*self.outer.entry.args, count])]
-        self.outer.entry.block, self.outer.entry.args = entry, []
-        # the outer loop: what it computes for each of the trips that are joined
-        now: list[ir.Value] = [ir.Value(p.type, p.name) for p in outer.params]
+        many, now, more, less = self.head("jam.outer", self.outer)
+        one, kept = ir.Block("jam.rest"), [ir.Value(p.type, p.name) for p in self.outer.loop.header.params]
+        first.insts[-1].targets = [ir.Edge(many, [*start, count])]
+        blocks = self.join("jam", many, now, more, [less], rows, _TIMES, ir.Edge(one, now))
+        # the trips of the outer loop that are left
+        one.params = kept
+        b = Builder(one.insts, self.loc, None)
+        more = b.op(arith.IGT, kept[left], b.const(k.Int, 0), type=k.Bool)
+        return [entry, head, first, many, *blocks, one,
+                *self.join("jam.rest", one, kept, more, [], rows, 1, ir.Edge(head, [*after, fewer]))]
+
+    @property
+    def loc(self) -> ir.Loc:
+        return self.outer.loop.header.terminator.loc
+
+    def times(self, b, left, times):
+        """The number of groups of `times` trips, of which `left` are left."""
+        some = b.op(arith.IGT, left, b.const(k.Int, 0), type=k.Bool)
+        groups = b.op(arith.ISHR, left, b.const(k.Int, times.bit_length() - 1), type=k.Int)
+        return b.op(SELECT, some, groups, b.const(k.Int, 0), type=k.Int)
+
+    def groups(self, name, counted: Counted, times: int) -> tuple:
+        """A block that enters a loop over groups of trips in place of a counted loop, and what `head` returns."""
+        entry = ir.Block(f"{name}.entry")
+        b = Builder(entry.insts, self.loc, None)
+        count = self.times(b, counted.entry.args[counted.loop.header.params.index(counted.left)], times)
+        b.op(control.JUMP)
+        head, *more = self.head(f"{name}.outer", counted)
+        entry.insts[-1].targets = [ir.Edge(head, [*counted.entry.args, count])]
+        counted.entry.block, counted.entry.args = entry, []
+        return entry, head, *more
+
+    def head(self, name, counted: Counted) -> tuple:
+        """The header of a loop over groups, its parameters without the number of groups, whether there is one more, and
+        how many are left after it."""
+        head = ir.Block(name)
+        now = [ir.Value(p.type, p.name) for p in counted.loop.header.params]
         head.params = [*now, ir.Value(k.Int)]
-        b = Builder(head.insts, loc, None)
+        b = Builder(head.insts, self.loc, None)
         more = b.op(arith.IGT, head.params[-1], b.const(k.Int, 0), type=k.Bool)
-        fewer = b.op(arith.IADD, head.params[-1], b.const(k.Int, -1), type=k.Int)
-        first = ir.Block("jam.first")
-        head.insts.append(ir.Inst(control.BRANCH, (more,), dict(outer.terminator.attrs), None, loc,
-                                  [ir.Edge(first, []), ir.Edge(outer, now)]))
-        trips: list[dict[ir.Value, ir.Value]] = []
-        for _ in range(_TIMES):
-            values = dict(zip(outer.params, now))
-            first.insts += [clone_inst(inst, values, {}) for inst in self.around]
+        return head, now, more, b.op(arith.IADD, head.params[-1], b.const(k.Int, -1), type=k.Int)
+
+    def branch(self, more, header: ir.Block, *targets: ir.Edge) -> ir.Inst:
+        return ir.Inst(control.BRANCH, (more,), dict(header.terminator.attrs), None, self.loc, list(targets))
+
+    def join(self, name, head: ir.Block, now, more, fewer, rows, times: int, other: ir.Edge) -> list[ir.Block]:
+        """Let `head` lead to an inner loop for `times` trips of each row and back to itself, if there are more, or by
+        the edge `other`; returns the new blocks. now, fewer: its parameters; rows: what has been computed for each."""
+        outer, inner = self.outer.loop.header, self.inner.loop.header
+        first, joined, body = (ir.Block(f"{name}.{one}") for one in ("first", "inner", "body"))
+        head.insts.append(self.branch(more, outer, ir.Edge(first, []), other))
+        trips: list[tuple[int, dict[ir.Value, ir.Value]]] = []
+        for _ in range(times):
+            for n, row in enumerate(rows):
+                values = {**row, **dict(zip(outer.params, now))}
+                first.insts += [clone_inst(inst, values, {}) for inst in self.around]
+                trips.append((n, values))
             now = [values.get(v, v) for v in self.next.args]
-            trips.append(values)
-        get = trips[0].get
-        first.insts.append(ir.Inst(control.JUMP, (), {}, None, loc,
-                                   [ir.Edge(joined, [get(v, v) for v in self.start.args])]))
+        values = dict(trips[0][1])
+        first.insts.append(ir.Inst(control.JUMP, (), {}, None, self.loc,
+                                   [ir.Edge(joined, [values.get(v, v) for v in self.start.args])]))
         # the inner loop
-        values = dict(trips[0])
         joined.params = [ir.Value(p.type, p.name) for p in inner.params]
         values.update(zip(inner.params, joined.params))
         joined.insts = [clone_inst(inst, values, {}) for inst in inner.insts[:-1]]
         branch = inner.terminator
         own = {v: values[v] for v in inner.values()}
         joined.insts.append(ir.Inst(control.BRANCH, [values.get(v, v) for v in branch.args], dict(branch.attrs), None,
-                                    branch.loc, [ir.Edge(body, []), ir.Edge(head, [*now, fewer])]))
-        stored: dict[tuple, ir.Value] = {}  # the place of an element -> its value
-        for values in trips:
+                                    branch.loc, [ir.Edge(body, []), ir.Edge(head, [*now, *fewer])]))
+        stored: dict[tuple, ir.Value] = {}  # row and place of an element -> its value
+        known: dict[tuple, ir.Value] = {}  # an instruction and its operands -> its result, which rows share
+        for n, values in trips:
             values.update(own)
             for inst in self.body:
+                place = (n, self.place(inst)) if inst.op is ARRAY_STORE or inst.op is ARRAY_LOAD else ()
                 if inst.op is ARRAY_STORE:
-                    stored[self.place(inst)] = values.get(inst.args[-1], inst.args[-1])
-                elif inst.op is ARRAY_LOAD and self.place(inst) in stored:
-                    values[inst.result] = stored[self.place(inst)]
+                    stored[place] = values.get(inst.args[-1], inst.args[-1])
+                elif place in stored:
+                    values[inst.result] = stored[place]
                 else:
-                    body.insts.append(clone_inst(inst, values, {}))
-        for place, store in self.stores.items():
-            body.insts.append(clone_inst(store, {**values, store.args[-1]: stored[place]}, {}))
+                    key = inst, *[values.get(v, v) for v in inst.args]
+                    if key in known:
+                        values[inst.result] = known[key]
+                    else:
+                        body.insts.append(clone_inst(inst, values, {}))
+                        known[key] = values[inst.result]
+        for n, values in trips[-len(rows):]:
+            for place, store in self.stores.items():
+                body.insts.append(clone_inst(store, {**values, store.args[-1]: stored[n, place]}, {}))
         body.insts.append(ir.Inst(control.JUMP, (), dict(self.latch.attrs), None, self.latch.loc,
                                   [ir.Edge(joined, [values.get(v, v) for v in self.again.args])]))
-        return [entry, head, first, joined, body]
+        return [first, joined, body]

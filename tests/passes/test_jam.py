@@ -139,3 +139,104 @@ def test_the_store_stays_within_bounds():
         with pytest.raises(IndexError):
             function(array, a)
     assert np.array_equal(s, want)
+
+
+def with_rows(compiled):
+    return any("jam_rows" in text for text in compiled._inspect("opt", None).values())
+
+
+def matmul(c, a, b):
+    for i in range(a.shape[0]):
+        for k in range(a.shape[1]):
+            for j in range(b.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+
+
+def scaled(c, a, b):
+    for i in range(1, a.shape[0]):
+        t = a[i, 0] * 0.5
+        for k in range(a.shape[1] - 1):
+            u = a[i, k + 1] + t
+            for j in range(2, b.shape[1]):
+                c[i - 1, j] = c[i - 1, j] * 0.25 - u * b[k, j]
+
+
+def lower(c, a, b):
+    for i in range(a.shape[0]):
+        for k in range(i):
+            for j in range(b.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+
+
+def shared(c, a, b):
+    for i in range(a.shape[0]):
+        for k in range(a.shape[1]):
+            for j in range(b.shape[1]):
+                c[i // 2, j] = c[i // 2, j] * 0.5 + a[i, k] * b[k, j]
+
+
+def same(c, a, b):
+    for i in range(a.shape[0]):
+        for k in range(a.shape[1]):
+            for j in range(b.shape[1]):
+                c[0, j] = c[0, j] * 0.5 + a[i, k] * b[k, j]
+
+
+def counted(c, a, b):
+    n = 0
+    for i in range(a.shape[0]):
+        for k in range(a.shape[1]):
+            n += i * k
+            for j in range(b.shape[1]):
+                c[i, j] += a[i, k] * b[k, j]
+        c[i, 0] += n
+
+
+def integers(c, a, b):
+    for i in range(a.shape[0] - 1, -1, -1):
+        for k in range(a.shape[1]):
+            for j in range(b.shape[1]):
+                c[i, j] = c[i, j] * np.float64(3) + a[i, k] - b[k, j] * b[k, j]
+
+
+WITH_ROWS = [matmul, scaled, integers]
+
+
+@pytest.mark.parametrize("function", [*WITH_ROWS, lower, shared, same, counted])
+def test_rows(function):
+    """Two rows at a time: any number of rows and of terms, arrays that share memory, rows that overlap, and rows that
+    are too short, each with the values, or the error and what was stored before it, of the interpreter."""
+    rng, compiled = np.random.default_rng(2), njit(function)
+
+    def check(c, a, b, arrays=lambda c, a, b: (c, a, b)):
+        found = []
+        for f in (function, compiled):
+            kept = [x.copy() for x in (c, a, b)]
+            given = arrays(*kept)
+            try:
+                with np.errstate(over="ignore"):
+                    f(*given)
+                error = None
+            except IndexError as one:
+                error = str(one)
+            found.append([error, *[x.tobytes() for x in kept]])
+        assert found[0] == found[1]
+
+    for n, m, k in ((1, 1, 1), (2, 40, 4), (3, 17, 3), (5, 9, 6), (4, 33, 9), (7, 8, 1), (0, 3, 2), (2, 0, 5),
+                    (3, 5, 0)):
+        c, a, b = rng.random((n, m)), rng.random((n, k)), rng.random((k, m))
+        c[n // 2:, :1], b[:1, m // 2:] = -0.0, np.inf
+        check(c, a, b)
+        check(c[:max(n - 1, 0)], a, b)
+        check(c[:, :max(m - 1, 0)], a, b)
+    square = rng.random((6, 6))
+    check(square, square, square)
+    check(square, square, square, lambda c, a, b: (c, c, b))
+    check(square, square, square, lambda c, a, b: (c, a, c))
+    check(square, square, square, lambda c, a, b: (c, a, c[::-1]))
+    assert with_rows(compiled) == (function in WITH_ROWS)
+    check(square, square, square, lambda c, a, b: (c.T, a, b))
+    check(square, square, square, lambda c, a, b: (
+        np.lib.stride_tricks.as_strided(c, (6, 6), (8, 8)), a, b))
+    check(square, square, square, lambda c, a, b: (
+        np.lib.stride_tricks.as_strided(c, (6, 6), (0, 8)), a, b))
