@@ -57,6 +57,16 @@ def test_a_text_that_is_compared_by_identity_is_the_one_of_the_program(tmp_path,
     assert compiled.stats["disk"] == 1
 
 
+def test_a_constant_that_is_also_an_argument_stays_the_constant(tmp_path, monkeypatch):
+    """Python's compiler makes one object of equal constants of a module."""
+    monkeypatch.setenv("PYJITC_CACHE_DIR", str(tmp_path))
+    source = "def f(x, s): return x == (1, 2), (1, 2), [s, 'no name']"
+    constants = {type(c): c for c in compile(source, "a file", "exec").co_consts[0].co_consts if c is not None}
+    for given in (constants[tuple], (3, 4)):
+        assert fresh(source)(given, constants[str]) == (given == (1, 2), (1, 2), ["no name", "no name"])
+        assert fresh(source)((5, 6), "x") == (False, (1, 2), ["x", "no name"])
+
+
 @pytest.mark.parametrize("room", ["runtime", "ops"])
 def test_functions_of_the_package_are_found_where_their_module_is_not_loaded(room, monkeypatch):
     module = importlib.import_module(f"pyjitc.{room}.sorting")
