@@ -60,11 +60,13 @@ def test_a_text_that_is_compared_by_identity_is_the_one_of_the_program(tmp_path,
 def test_a_constant_that_is_also_an_argument_stays_the_constant(tmp_path, monkeypatch):
     """Python's compiler makes one object of equal constants of a module."""
     monkeypatch.setenv("PYJITC_CACHE_DIR", str(tmp_path))
-    source = "def f(x, s): return x == (1, 2), (1, 2), [s, 'no name']"
-    constants = {type(c): c for c in compile(source, "a file", "exec").co_consts[0].co_consts if c is not None}
-    for given in (constants[tuple], (3, 4)):
-        assert fresh(source)(given, constants[str]) == (given == (1, 2), (1, 2), ["no name", "no name"])
-        assert fresh(source)((5, 6), "x") == (False, (1, 2), ["x", "no name"])
+    source = "def f(x, xs):\n    xs.append((1, 2))\n    return x, xs"
+    first = fresh(source)
+    (given,) = [c for c in first.py_func.__code__.co_consts if type(c) is tuple]
+    assert first(given, [(0, 0)]) == (given, [(0, 0), (1, 2)])
+    for again in (first, fresh(source)):
+        assert again((3, 4), [(5, 6)]) == ((3, 4), [(5, 6), (1, 2)])
+    assert again.stats["disk"] == 1
 
 
 @pytest.mark.parametrize("room", ["runtime", "ops"])
