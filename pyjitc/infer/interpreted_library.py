@@ -31,7 +31,7 @@ from .names import is_of_python
 
 __all__ = ["InterpretedLibrary"]
 
-_MAP, _FILTER = Singleton(map), Singleton(filter)
+_MAP, _FILTER, _ITER = Singleton(map), Singleton(filter), Singleton(iter)
 _BUILT_IN = (list, dict, set, tuple, str, bytes, int, float)  # the interpreter runs the methods of their subclasses
 
 
@@ -56,10 +56,10 @@ class InterpretedLibrary(Forgiving):
         return super().handled(inst, operands)
 
     def applies_library(self, operands) -> bool:
-        """Whether a call is one of map() or filter() with a function or class of the library that the interpreter
-        runs."""
+        """Whether a call is one of map() or filter() with a function or class of the library that the interpreter runs,
+        or with iter(), whose results are objects that containers keep."""
         function = operands[1].type if operands[0].type in (_MAP, _FILTER) and len(operands) > 1 else None
-        return self.is_left(function)
+        return function is _ITER or self.is_left(function)
 
     def is_left(self, t) -> bool:
         """Whether a callable of type t is one of the library that has no native form."""

@@ -421,6 +421,8 @@ class Operations:
         x, name, *default = args
         if name.type is not Str:
             raise Mismatch(f"attribute name must be string, not {describe(name.type)}")
+        if isinstance(x.type, Exception_):
+            return by_python(hasattr, x, name, type=Bool) if target is hasattr else by_python(getattr, *args)
         if not name.known and (isinstance(x.type, ObjectOf) or x.type is NoneType) and not (
                 target is getattr and self.session.options.objects):
             if target is hasattr:

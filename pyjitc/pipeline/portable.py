@@ -448,10 +448,10 @@ def restore(kept: tuple, roots) -> tuple[Guard, ...] | None:
 def recipe(value, paths: Paths) -> tuple:
     """How to find `value` for another function object or in another process."""
     path = paths.known.get(id(value))
+    if _is_constant(value) and (path is None or type(value) is not str):
+        return "constant", value
     if path is not None:
         return "path", path
-    if _is_constant(value):
-        return "constant", value
     if isinstance(value, np.dtype) and value.names is None and value.subdtype is None and (
             np.dtype(value.str) is value or value.kind in "mM" and value.metadata is None):
         return "dtype", value.str

@@ -57,6 +57,18 @@ def test_a_text_that_is_compared_by_identity_is_the_one_of_the_program(tmp_path,
     assert compiled.stats["disk"] == 1
 
 
+def test_a_constant_that_is_also_an_argument_stays_the_constant(tmp_path, monkeypatch):
+    """Python's compiler makes one object of equal constants of a module."""
+    monkeypatch.setenv("PYJITC_CACHE_DIR", str(tmp_path))
+    source = "def f(s, x): return s.startswith(('a', 'b')), x"
+    first = fresh(source)
+    (given,) = [c for c in first.py_func.__code__.co_consts if type(c) is tuple]
+    assert first("bc", given) == (True, given)
+    for again in (first, fresh(source)):
+        assert again("bc", ("x", "y")) == (True, ("x", "y")) and again("xc", ("x", "y")) == (False, ("x", "y"))
+    assert again.stats["disk"] == 1
+
+
 @pytest.mark.parametrize("room", ["runtime", "ops"])
 def test_functions_of_the_package_are_found_where_their_module_is_not_loaded(room, monkeypatch):
     module = importlib.import_module(f"pyjitc.{room}.sorting")

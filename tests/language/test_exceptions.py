@@ -8,7 +8,7 @@ import pytest
 
 from pyjitc import njit
 from tests.language.corpus import check, corpus, each
-from tests.oracle import outcome
+from tests.oracle import agree, outcome
 
 case, CASES = corpus()
 
@@ -800,3 +800,72 @@ def test_attributes_of_exceptions(function, args):
         return type(error), error.args, *(getattr(error, name, "none") for name in ("name", "path", "obj"))
 
     assert told(njit(function)) == told(function)
+
+
+# Attributes of exceptions
+
+class Coded(ValueError):
+    def __init__(self, code):
+        super().__init__(code)
+        self.code = code
+
+
+def fails(k):
+    if k == 0:
+        raise Coded(5)
+    if k == 1:
+        raise OSError(2, "no")
+    raise KeyError("k")
+
+
+def asked(k, name):
+    try:
+        fails(k)
+    except ValueError as e:
+        return getattr(e, "code", None), hasattr(e, "code"), hasattr(e, "zz"), getattr(e, "zz", 7), hasattr(e, name)
+    except Exception as e:
+        return getattr(e, "errno", -1), hasattr(e, "errno"), getattr(e, "args"), getattr(e, name, "none")
+
+
+def assigned(xs):
+    found, err = [], None
+    for i, x in enumerate(xs):
+        try:
+            found.append(10 // x)
+        except ZeroDivisionError as e:
+            e.index, e.items, e.pair = i, xs, (i, "s", [1.5])
+            xs.append(99)
+            found.append(e.index + 1)
+            err = e
+            break
+    else:
+        return found, None
+    err.items.append(7)
+    del err.pair
+    try:
+        err.pair
+    except AttributeError as e:
+        found.append(str(e))
+    return found, err.items, xs, hasattr(err, "pair")
+
+
+def arguments(n):
+    e = ValueError("m")
+    e.__cause__ = KeyError(n)
+    e.args = (n, 2)
+    held = [1, 2]
+    e.held = held
+    held.append(3)
+    try:
+        raise e
+    except ValueError as e:
+        print(e.args, e.held, repr(e.__cause__))
+        raise
+
+
+@pytest.mark.parametrize("function, calls", [
+    (asked, [(0, "code"), (1, "errno"), (2, "qq")]), (assigned, [([5, 0, 2],), ([1],)]), (arguments, [(4,)])])
+def test_attributes(function, calls):
+    compiled = njit(function)
+    for given in calls:
+        agree(function, *given, compiled=compiled)

@@ -1584,6 +1584,46 @@ def next_two(s):
     return next(s), next(s)
 
 
+class Temperature:
+    def __init__(self, degrees):
+        self.degrees = degrees
+
+    @property
+    def fahrenheit(self):
+        return self.degrees * 9 / 5 + 32
+
+    @fahrenheit.setter
+    def fahrenheit(self, value):
+        self.degrees = (value - 32) * 5 / 9
+
+    @fahrenheit.deleter
+    def fahrenheit(self):
+        self.degrees = 0  # of another type than before
+
+    @property
+    def fixed(self):
+        return 1
+
+
+def deleted_property(degrees):
+    t = Temperature(degrees)
+    first = t.fahrenheit
+    t.fahrenheit = 212
+    second = t.degrees
+    del t.fahrenheit
+    return first, second, t.degrees, t
+
+
+def deleted_property_without_deleter(t):
+    del t.fixed
+
+
+def test_deleters_of_properties():
+    agree(deleted_property, 36.6)
+    agree(deleted_property, 3)
+    agree(deleted_property_without_deleter, Temperature(1.5))
+
+
 class Squares:
     """Has items, and no __iter__."""
 

@@ -329,6 +329,22 @@ def alternating(n):
     return list(in_turns(range(n), "ab"))
 
 
+def in_turns_from_a_queue(*iterables):
+    pending = collections.deque(map(iter, iterables))
+    while pending:
+        try:
+            while True:
+                yield next(pending[0])
+                pending.rotate(-1)
+        except StopIteration:
+            pending.popleft()
+
+
+def alternating_from_a_queue(n):
+    return (list(in_turns_from_a_queue(range(n), "ab", [2.5])), [x for x in in_turns_from_a_queue([1, 2], [n])],
+            [list(x) for x in map(iter, ("a", [n]))])
+
+
 @pytest.mark.parametrize("function", [
     lambda n: [next(one) for one in [iter([k, 2.5]) for k in range(n)]], attributes_of_functions_and_objects,
     jobs_of_library_objects, alternating])
@@ -336,7 +352,8 @@ def test_agrees_under_jit(function):
     agree(function, 7, compiled=jit(function))
 
 
-PROGRAMS = [(alternating, 3), (jobs_of_library_objects, 4), (objects_keep_lists, 7), (iterators_in_a_queue, 2),
+PROGRAMS = [(alternating, 3), (alternating_from_a_queue, 3),
+            (jobs_of_library_objects, 4), (objects_keep_lists, 7), (iterators_in_a_queue, 2),
             (attributes_of_functions_and_objects, 7), (settings, "a=1, bc=22"), (settings, ""), (harmonic, 9),
             (bill, ["1.10", "2.40"]), (days, 2019, 12), (days, 2019, 13), (mixed, 4), (wrong, 3),
             (invalid, "("), (invalid, "a"), (managed, 3), (dispatched, 3), (own_making, 4),

@@ -183,10 +183,16 @@ class _ObjectState(State):
 
 
 class _Exception(_ByReference):
+    text = text_by_python
+
     def attribute(self, x, name):
         return Apply(PY_GETATTR, boxed(x), name=name)
 
-    text = text_by_python
+    def set_attribute(self, x, name, value):
+        return by.set_attribute(x, name, value)
+
+    def delete_attribute(self, x, name):
+        return by.delete_attribute(x, name)
 
 
 

@@ -167,6 +167,9 @@ class OfObject(OfClass):
         if own(x.type.cls, "__delattr__") is not UNWRITTEN:
             raise NotNative(f"'{x.type.cls.__qualname__}' has its own __delattr__, which compiled code does not call",
                             "delete the attribute outside the compiled function")
+        found = own(x.type.cls, name)
+        if type(found) is property and found.fdel is not None:
+            return CallValue(constant(found.fdel), x)
         return by_python(delattr, x, constant(name))
 
     def setitem(self, x, i, value, asks):

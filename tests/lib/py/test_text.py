@@ -128,7 +128,9 @@ def test_memoryview_of_bytes():
         m[0] = 5
         part = m[1:]
         part[0] = 6
-        return m[-1], len(m), m.tobytes(), part.tobytes(), m.nbytes, m.readonly, m.shape, sum(m), b
+        ints = part.tolist()
+        ints.append(m[1:].tolist()[0])
+        return m[-1], len(m), m.tobytes(), part.tobytes(), m.nbytes, m.readonly, m.shape, sum(m), b, ints
 
     def read(m):
         return m[0], m.hex(), m == b"abc", [x for x in m][0] if False else 0

@@ -128,7 +128,8 @@ BYTEARRAY = _raw(bytearray, {
 MEMORY = Cases(memoryview, {
     "s[i]": "s[n]", "s[i:j]": "s[i:j].tobytes() | s[::-1].tobytes() | s[i:j:2].tobytes()", "len(s)": "len(s)",
     "bool(s)": "bool(s)", "s == t": "s == t | s != t | t == s", "n in s": "n in s", "hex": "s.hex() | s.hex(':', n)",
-    "tobytes": "s.tobytes() | bytes(s)", "toreadonly": "s.toreadonly().readonly",
+    "tobytes": "s.tobytes() | bytes(s)", "tolist": "s.tolist() | s[i:j].tolist()",
+    "toreadonly": "s.toreadonly().readonly",
     "for x in s": "sum(x for x in s) | [x for x in reversed(s)] | max(s)",
     "attributes": "(s.nbytes, s.readonly, s.format, s.itemsize, s.ndim, s.shape, s.strides, s.c_contiguous)",
     "s[i] = x": "s[n] = x | s[i:j] = t",
