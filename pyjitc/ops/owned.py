@@ -101,7 +101,8 @@ OWNED_NEXT = Op("owned_next", lambda types, attrs: Int, reads(TABLES), lower=_ne
                 eval=lambda x, at: at if at < len(x) else -1,
                 doc="the first slot of a table from `at` on that has a key, -1 where there is none")
 OWNED_LAST = Op("owned_last", lambda types, attrs: Int, reads(TABLES) | writes(TABLES), lower=_last_lower,
-                partials=NONDIFF, eval=lambda x: len(x) - 1, doc="the last slot of a table that has a key, -1 where there is none")
+                partials=NONDIFF, eval=lambda x: len(x) - 1,
+                doc="the last slot of a table that has a key, -1 where there is none")
 OWNED_KEY = Op("owned_key", lambda types, attrs: tables.key_type(types[0].of), ALLOCATES | reads(TABLES),
                lower=lambda e, inst, x, slot: tables.key_at(e, inst, x, slot), partials=NO_RULE,
                eval=lambda x, slot: list(x)[slot], doc="the key in a slot of a table")
