@@ -119,21 +119,20 @@ class _Owner:
             raise TypeError(f"{cls.__name__} takes {cls._count} types in brackets")
         return _class_of(cls, *map(_item_type, given))
 
-    def __new__(cls, items=None):
+    def __new__(cls, items=None, *args, **kwargs):
         if hasattr(cls, NATIVE):
-            return object.__new__(cls)
+            made = object.__new__(cls)
+            made._begin()
+            return made
         if items is None:
             raise TypeError(f"{cls.__name__}() has no items that show their type: write {cls.__name__}[float]()")
-        return object.__new__(_class_of(cls, *cls._types_of(items)))
+        return cls.__new__(_class_of(cls, *cls._types_of(items)))
 
     def __repr__(self):
         return f"{type(self).__name__}({self._items()!r})"
 
     def __reduce__(self):
-        return _restored, (*_maker(type(self)), self._items())
-
-    def __copy__(self):
-        return self.copy()
+        return _restored, (*_maker(type(self)), self._items()), getattr(self, "__dict__", None)
 
     def _items(self):
         raise NotImplementedError
@@ -145,7 +144,9 @@ def _maker(cls: type) -> tuple[type, tuple]:
 
 
 def _restored(base: type, types: tuple, items):
-    return (_class_of(base, *types) if types else base)(items)
+    made = base.__new__(_class_of(base, *types) if types else base)
+    next(cls for cls in type(made).__mro__ if NATIVE in vars(cls)).__init__(made, items)
+    return made
 
 
 def _compiled(methods: type):
@@ -275,7 +276,7 @@ class Set(_Owner):
         return self.toset()
 
     def __reduce__(self):
-        return _restored, (*_maker(type(self)), list(self))
+        return _restored, (*_maker(type(self)), list(self)), getattr(self, "__dict__", None)
 
     @staticmethod
     def _check(item):

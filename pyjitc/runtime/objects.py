@@ -50,8 +50,8 @@ def _is_object_class(cls: type) -> bool:
         return False
     if issubclass(cls, (type, enum.Enum, BaseException)) or getattr(cls, "__pyjitc_constant__", False):
         return False
-    has_form = not _declared.isdisjoint(cls.__mro__) or hasattr(cls, "_numba_type_")
-    if not has_form and any(hasattr(cls, name) for name in _ARRAYS):
+    if (_declared.isdisjoint(cls.__mro__) and not hasattr(cls, "_numba_type_")
+            and any(hasattr(cls, name) for name in _ARRAYS)):
         return False
     base: Any = cls
     while base is not object:

@@ -196,6 +196,9 @@ def test_classes():
 
 
 class Numbers(List[int]):
+    def __init__(self, name):
+        self.name = name
+
     def total(self):
         return sum(self)
 
@@ -207,9 +210,12 @@ def test_subclasses():
         x[0] = 9
         return x.total(), len(x)
 
-    x = Numbers([1, 2])
-    assert use(x) == (15, 3) and x == [9, 2, 4] and type(x) is Numbers and x.copy() == [9, 2, 4]
-    assert type(pickle.loads(pickle.dumps(x))) is Numbers and type(copy.copy(x)) is Numbers
+    x = Numbers("name")
+    x.extend([1, 2])
+    assert use(x) == (15, 3) and x == [9, 2, 4] and type(x) is Numbers
+    assert type(x.copy()) is type(x[:]) is type(x + x) is List[int]
+    for y in (pickle.loads(pickle.dumps(x)), copy.copy(x), copy.deepcopy(x)):
+        assert type(y) is Numbers and y == x and y.name == "name"
     with pytest.raises(TypeError, match="has no native form"):
         List([x])
 

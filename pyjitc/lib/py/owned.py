@@ -33,8 +33,8 @@ def native(x):
 
 @intrinsic
 def like(x):
-    """A new object of the class of `x`."""
-    return Call(begun, Apply(OBJECT_NEW, cls=x.type.cls))
+    """A new object of the class of `x`; of a class of the program, of its base class here."""
+    return Call(begun, Apply(OBJECT_NEW, cls=next(cls for cls in x.type.cls.__mro__ if NATIVE in vars(cls))))
 
 
 def begun(x):

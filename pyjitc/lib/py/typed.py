@@ -22,6 +22,9 @@ __all__ = ["PROTOCOLS", "Dict", "List", "Set", "items_of_dict", "items_of_list",
 
 
 class List:
+    def _begin(self):
+        begin(self)
+
     def __init__(self, items=()):
         begin(self)
         natives.clear(native(self))
@@ -179,6 +182,9 @@ def equal_to(x, y):
 
 
 class Dict:
+    def _begin(self):
+        begin(self)
+
     def __init__(self, items=()):
         begin(self)
         empty(native(self))
@@ -348,6 +354,9 @@ def step_of_items(s):
 
 
 class Set:
+    def _begin(self):
+        begin(self)
+
     def __init__(self, items=()):
         begin(self)
         empty(native(self))
