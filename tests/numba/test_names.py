@@ -433,14 +433,15 @@ from numba.core.errors import WarningsFixer
 from numba.np.types import NPDatetime
 from numba.typed.typedlist import ListType, NativeValue
 from numba.types import Poison, c_int64, np_signed_domain, pyfunc_type
-print(c_int64, isinstance(1, Poison), hasattr(numba.types, "nothing"), hasattr(numba.core, "nothing"), NPDatetime)
+print(c_int64, isinstance(1, Poison), hasattr(numba.types, "nothing"), hasattr(numba.core, "nothing"),
+      NPDatetime is numba.types.NPDatetime, numba.types.functions.Array is numba.types.scalars.Array)
 try:
     WarningsFixer(1)
 except NotImplementedError as error:
     print(error)
 """
     shown = run(print_all).splitlines()
-    assert shown == ["int64 False False False <class 'pyjitc.numba.types.NPDatetime'>",
+    assert shown == ["int64 False False False True True",
                      "pyjitc has no numba.core.errors.WarningsFixer"]
 
 

@@ -1,0 +1,1 @@
+"""The classes of Numba's types. `pyjitc.numba.types` has all their names."""

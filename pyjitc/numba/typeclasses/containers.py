@@ -1,0 +1,162 @@
+"""The types of tuples, lists, sets and dicts, and of values that may be None."""
+from __future__ import annotations
+
+from ...types import kinds
+from .abstract import Hashable, MutableSequence, Sequence, Type
+
+
+def is_homogeneous(*types):
+    return not types or all(t == types[0] for t in types)
+
+
+class BaseTuple(Sequence, Hashable):
+    @property
+    def type(self):
+        return kinds.Tuple([value_type(t) for t in self.types], getattr(self, "instance_class", None))
+
+    def __len__(self):
+        return len(self.types)
+
+    def __iter__(self):
+        return iter(self.types)
+
+    def __getitem__(self, i):
+        if isinstance(i, slice) and i.start is i.stop is None:
+            return super().__getitem__(i)
+        return self.types[i]
+
+    @property
+    def key(self):
+        return self.types
+
+    @property
+    def count(self):
+        return len(self.types)
+
+
+def value_type(t) -> kinds.Type:
+    """The type of a part of a value, in which numbers are Python numbers."""
+    found = t.type
+    return {kinds.int64: kinds.Int, kinds.float64: kinds.Float, kinds.complex128: kinds.Complex,
+            kinds.NpBool: kinds.Bool}.get(found, found)
+
+
+class Tuple(BaseTuple):
+    """Tuple((int64, float64)); where all members are equal it is a UniTuple."""
+
+    def __new__(cls, types=()):
+        types = tuple(types)
+        if cls is Tuple and types and all(t == types[0] for t in types):
+            return UniTuple(types[0], len(types))
+        return object.__new__(cls)
+
+    def __init__(self, types=()):
+        self.types = tuple(types)
+        super().__init__(f"Tuple({', '.join(map(str, self.types))})")
+
+    @classmethod
+    def from_types(cls, types, pyclass=None):
+        return (NamedTuple(types, pyclass) if pyclass is not None and pyclass is not tuple else Tuple(types))
+
+
+class UniTuple(BaseTuple):
+    def __init__(self, dtype, count):
+        self.dtype, self.types = dtype, (dtype,) * count
+        BaseTuple.__init__(self, f"UniTuple({dtype} x {count})")
+
+
+class BaseNamedTuple(BaseTuple):
+    @property
+    def key(self):
+        return self.instance_class, self.types
+
+
+class NamedTuple(BaseNamedTuple):
+    def __init__(self, types, cls):
+        self.types, self.instance_class, self.fields = tuple(types), cls, tuple(cls._fields)
+        BaseTuple.__init__(self, f"{cls.__name__}({', '.join(map(str, self.types))})")
+
+
+class NamedUniTuple(BaseNamedTuple):
+    def __init__(self, dtype, count, cls):
+        self.dtype, self.types, self.instance_class = dtype, (dtype,) * count, cls
+        self.fields = tuple(cls._fields)
+        BaseTuple.__init__(self, f"{cls.__name__}({dtype} x {count})")
+
+
+class StarArgTuple(BaseTuple):
+    def __init__(self, types):
+        self.types = tuple(types)
+        BaseTuple.__init__(self, f"*Tuple({', '.join(map(str, self.types))})")
+
+
+StarArgUniTuple = StarArgTuple
+
+
+class Optional(Type):
+    def __init__(self, typ):
+        while isinstance(typ, Optional):
+            typ = typ.base
+        self.base = typ
+        super().__init__(f"OptionalType({typ})")
+
+    @property
+    def key(self):
+        return self.base
+
+    @property
+    def type(self):
+        return kinds.union_of((value_type(self.base), kinds.NoneType))
+
+
+class ListType(MutableSequence):
+    """typed.List"""
+
+    def __init__(self, itemty, name=None):
+        self.dtype = self.item_type = itemty
+        super().__init__(name or f"ListType[{itemty}]")
+
+    @property
+    def type(self):
+        return _container(kinds.List, self.dtype)
+
+
+class List(ListType):
+    """The type of a Python list with items of one type; typed lists are such lists."""
+
+    reflected = True
+
+    def __init__(self, dtype, reflected=False, initial_value=None):
+        self.initial_value = initial_value
+        super().__init__(dtype, f"reflected list({dtype})<iv={initial_value}>")
+
+
+class Set(Type):
+    reflected = mutable = True
+
+    def __init__(self, dtype, reflected=False):
+        self.dtype = dtype
+        super().__init__(f"reflected set({dtype})")
+
+    @property
+    def type(self):
+        return _container(kinds.Set, self.dtype)
+
+
+class DictType(Type):
+    """typed.Dict"""
+
+    mutable = True
+
+    def __init__(self, keyty, valty, initial_value=None):
+        self.key_type, self.value_type, self.initial_value = keyty, valty, initial_value
+        self.keyvalue_type = Tuple((keyty, valty))
+        super().__init__(f"DictType[{keyty},{valty}]<iv={initial_value}>")
+
+    @property
+    def type(self):
+        return _container(kinds.Dict, self.key_type, self.value_type)
+
+
+def _container(kind: type[kinds.Type], *parts) -> kinds.Type:
+    return kind(*map(value_type, parts))
