@@ -57,9 +57,11 @@ _ADDRESSED: set = set()  # the code of functions whose address a program has
 
 
 class CFunc:
-    """A C function. `py_func` is the Python function, which calls from Python run."""
+    """A C function. `py_func` is the Python function, which calls from Python run. addresses: which of the parameters,
+    from 1, are addresses without a type of what is there, and 0 where the result is one: ctypes takes any pointer."""
 
     __pyjitc_callback__ = True
+    addresses: frozenset[int] = frozenset()
 
     def __init__(self, function, signature, options: Options):
         if isinstance(function, CompiledFunction):
@@ -100,7 +102,8 @@ class CFunc:
     @functools.cached_property
     def ctypes(self):
         """The function as a ctypes function."""
-        kind = ctypes.CFUNCTYPE(_of_ctypes(self._result), *map(_of_ctypes, self._signature.args))
+        kind = ctypes.CFUNCTYPE(*[ctypes.c_void_p if n in self.addresses else _of_ctypes(t)
+                                  for n, t in enumerate((self._result, *self._signature.args))])
         made = kind(self._address)
         made._pyjitc_kept = self  # the code lives as long as the ctypes function that may call it
         return made
@@ -141,5 +144,6 @@ def _of_ctypes(t):
     if t is kinds.NoneType:
         return None
     if isinstance(t, _foreign.PointerType):
-        return ctypes.POINTER(_of_ctypes(t.key[2].scalar))
+        scalar = t.key[2].scalar
+        return ctypes.c_void_p if isinstance(scalar, kinds.Record) else ctypes.POINTER(_of_ctypes(scalar))
     return np.ctypeslib.as_ctypes_type(dtype_of(numpy_counterpart(t)))

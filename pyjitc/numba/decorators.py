@@ -211,6 +211,8 @@ def cfunc(sig, **options):
     def decorate(function):
         found = made(function)
         found._sig, found._pyfunc = asked, found.py_func
+        found.addresses = frozenset(n for n, t in enumerate((asked.return_type, *asked.args))
+                                    if isinstance(t, types.RawPointer))
         return found
 
     return decorate

@@ -40,6 +40,10 @@ _intrinsics = lazy("pyjitc.numba.intrinsics")
 _special, _stages = lazy("pyjitc.numba.special"), lazy("pyjitc.pipeline.stages")
 
 
+class Refused(Mismatch):
+    """Raised where an overload raises one of Numba's errors for the types of the arguments."""
+
+
 def overload(function, jit_options={}, strict=True, inline="never", prefer_literal=False, **options):
     """Decorator that defines the meaning of calls of `function` in compiled code::
 
@@ -136,12 +140,21 @@ def is_jitted(function) -> bool:
 
 
 def _called(args, kwargs, function, meanings):
+    """The call of the first overload that applies. One that raises an error of Numba does not; the error counts where
+    nothing else applies."""
+    refused = None
     for meaning in meanings:
-        found = meaning(args, kwargs)
-        if found is not None:
-            return found
+        try:
+            found = meaning(args, kwargs)
+        except Refused as error:
+            refused = refused or error
+        else:
+            if found is not None:
+                return found
     if _stages.LIBRARY.rule_for(function, own=True) is not None:
         return None
+    if refused is not None:
+        raise refused
     shown = ", ".join(str(_type(x)) for x in [*args, *kwargs.values()])
     raise Mismatch(f"no overload of {getattr(function, '__name__', function)}() accepts ({shown})",
                    "convert the arguments, or write an overload for these types")
@@ -218,7 +231,7 @@ def _implementation(typed, prefer_literal, args, kwargs, known=None):
     try:
         made = _first_made(typed, asked)
     except (errors.TypingError, errors.NumbaError) as error:
-        raise Mismatch(getattr(error, "msg", None) or str(error).splitlines()[0]) from None
+        raise Refused(getattr(error, "msg", None) or str(error).splitlines()[0]) from None
     except types.FieldsWanted:
         return CallValue(constant(_with_fields(typed, prefer_literal, tuple(given), tuple(kwargs))), *args,
                          keywords=kwargs)

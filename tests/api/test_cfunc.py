@@ -224,3 +224,30 @@ def test_an_array_lives_as_long_as_its_address_is_used():
 
     for size in (1, 3, 400):
         assert f(size) == (True, size)
+
+
+def test_pointers_to_records_and_to_anything_are_addresses_for_ctypes():
+    from pyjitc import numba as nb
+    from pyjitc.numba import types
+
+    record = types.Record.make_c_struct([("n", types.int32), ("x", types.float64)])
+
+    @nb.cfunc(types.float64(types.CPointer(record), types.size_t))
+    def last(p, n):
+        return carray(p, n)[n - 1].x
+
+    @nb.cfunc(types.voidptr(types.voidptr))
+    def same_place(p):
+        return p
+
+    @nb.cfunc(types.float64(types.voidptr, types.intc))
+    def total(p, n):
+        return carray(p, (n,), dtype=np.float64).sum()
+
+    records = np.zeros(3, nb.as_dtype(record))
+    records["x"] = 1.5, 2.5, 3.5
+    values = np.arange(4.0)
+    assert last.ctypes(records.ctypes.data, 3) == 3.5 and same_place.ctypes(16) == 16
+    for kind in (ctypes.c_void_p, ctypes.POINTER(ctypes.c_double)):
+        assert total.ctypes(values.ctypes.data_as(kind), 4) == 6.0
+    assert last.ctypes.argtypes[0] is same_place.ctypes.restype is ctypes.c_void_p

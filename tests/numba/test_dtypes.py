@@ -98,3 +98,28 @@ def test_prange_to_a_uint64():
         return found
 
     assert total(np.uint64(5)) == total(np.int8(5)) == 20
+
+
+@pytest.mark.parametrize("t, text, shown", [
+    (types.int64[:], "array(int64, 1d, A)", "Array(int64, 1, 'A', False, aligned=True)"),
+    (types.Array(types.float32, 2, "C", readonly=True), "readonly array(float32, 2d, C)",
+     "Array(float32, 2, 'C', True, aligned=True)"),
+    (types.NestedArray(types.float32, (2, 3)), "nestedarray(float32, (2, 3))", "NestedArray(float32, (2, 3))"),
+    (types.UniTuple(types.int64, 2), "UniTuple(int64 x 2)", "UniTuple(int64, 2)"),
+    (types.Tuple((types.int64, types.float32)), "Tuple(int64, float32)", "Tuple((int64, float32))"),
+    (types.Tuple(()), "Tuple()", "Tuple(())"),
+    (types.ListType(types.int64), "ListType[int64]", "ListType(int64)"),
+    (types.DictType(types.int64, types.float32), "DictType[int64,float32]<iv=None>", "DictType(int64, float32)"),
+    (types.UnicodeCharSeq(4), "[unichr x 4]", "UnicodeCharSeq(4)"),
+    (types.FunctionType(types.int64(types.int64, types.float64)), "FunctionType[int64(int64, float64)]",
+     "FunctionType[int64(int64, float64)]"),
+])
+def test_the_texts_of_types(t, text, shown):
+    """They are those of Numba."""
+    assert (str(t), repr(t)) == (text, shown)
+
+
+def test_the_text_of_a_record():
+    given = np.dtype([("a", np.int32), ("b", np.float64, (2,))])
+    assert str(nb.from_dtype(given)) == (
+        "Record(a[type=int32;offset=0],b[type=nestedarray(float64, (2,));offset=4];20;False)")

@@ -300,3 +300,29 @@ def test_ordinary_types_are_tried_after_an_error_for_literal_ones():
         return lambda x: x * 100
 
     assert njit(lambda x: (code(1), code(2), code(x)))(3) == ("one", 200, 300)
+
+
+def test_an_overload_that_raises_an_error_leaves_the_types_to_the_next():
+    def described(x):
+        raise NotImplementedError
+
+    @overload(described)
+    def _(x):
+        if not isinstance(x, types.Float):
+            raise numba.errors.TypingError("floats only")
+        return lambda x: "a float"
+
+    @overload(described)
+    def _(x):
+        if isinstance(x, types.Integer):
+            return lambda x: "an int"
+
+    @overload(np.trace)
+    def _(a):
+        raise numba.errors.TypingError("never")
+
+    function = njit(lambda x: described(x))
+    assert (function(1), function(1.5)) == ("an int", "a float")
+    with pytest.raises(TypeError, match="floats only"):
+        function("text")
+    assert njit(lambda a: np.trace(a))(np.eye(3)) == 3.0

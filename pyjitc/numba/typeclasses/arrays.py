@@ -68,6 +68,9 @@ class Array(Buffer, ArrayCompatible):
         super().__init__(dtype, ndim, layout, readonly,
                          name or f"{'readonly ' * readonly}array({dtype}, {ndim}d, {layout})")
 
+    def __repr__(self):
+        return f"Array({self.dtype!r}, {self.ndim}, {self.layout!r}, {not self.mutable}, aligned={self.aligned})"
+
     @property
     def key(self):
         return self.dtype, self.ndim, self.layout, self.mutable, self.aligned
@@ -91,7 +94,10 @@ Type.array_type = Array
 class NestedArray(Array):
     def __init__(self, dtype, shape):
         self.shape = tuple(shape)
-        super().__init__(dtype, len(self.shape), "C")
+        super().__init__(dtype, len(self.shape), "C", name=f"nestedarray({dtype}, {self.shape})")
+
+    def __repr__(self):
+        return f"NestedArray({self.dtype!r}, {self.shape})"
 
 
 class Record(Type):
@@ -196,7 +202,8 @@ def from_dtype(dtype) -> Type:
 
 def from_struct_dtype(dtype) -> Record:
     fields = {name: from_dtype(dtype.fields[name][0]) for name in dtype.names}
-    made = Record(f"Record({', '.join(f'{n}[type={t}]' for n, t in fields.items())})", fields, dtype.itemsize,
+    shown = ",".join(f"{name}[type={t};offset={dtype.fields[name][1]}]" for name, t in fields.items())
+    made = Record(f"Record({shown};{dtype.itemsize};{dtype.isalignedstruct})", fields, dtype.itemsize,
                   dtype.isalignedstruct)
     made._dtype = dtype
     return made

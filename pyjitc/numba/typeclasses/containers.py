@@ -54,6 +54,9 @@ class Tuple(BaseTuple):
         self.types = tuple(types)
         super().__init__(f"Tuple({', '.join(map(str, self.types))})")
 
+    def __repr__(self):
+        return f"Tuple({self.types!r})"
+
     @classmethod
     def from_types(cls, types, pyclass=None):
         return (NamedTuple(types, pyclass) if pyclass is not None and pyclass is not tuple else Tuple(types))
@@ -63,6 +66,9 @@ class UniTuple(BaseTuple):
     def __init__(self, dtype, count):
         self.dtype, self.types = dtype, (dtype,) * count
         BaseTuple.__init__(self, f"UniTuple({dtype} x {count})")
+
+    def __repr__(self):
+        return f"UniTuple({self.dtype!r}, {len(self.types)})"
 
 
 class BaseNamedTuple(BaseTuple):
@@ -88,6 +94,10 @@ class StarArgTuple(BaseTuple):
     def __init__(self, types):
         self.types = tuple(types)
         BaseTuple.__init__(self, f"*Tuple({', '.join(map(str, self.types))})")
+
+    @classmethod
+    def from_types(cls, types):
+        return cls(types)
 
 
 StarArgUniTuple = StarArgTuple
@@ -116,6 +126,9 @@ class ListType(MutableSequence):
         self.dtype = self.item_type = itemty
         super().__init__(name or f"ListType[{itemty}]")
 
+    def __repr__(self):
+        return f"{type(self).__name__}({self.dtype!r})"
+
     @property
     def type(self):
         return _container(kinds.List, self.dtype)
@@ -130,6 +143,9 @@ class List(ListType):
         self.initial_value = initial_value
         super().__init__(dtype, f"reflected list({dtype})<iv={initial_value}>")
 
+    def __repr__(self):
+        return f"List({self.dtype!r}, {self.reflected})"
+
 
 class Set(Type):
     reflected = mutable = True
@@ -137,6 +153,9 @@ class Set(Type):
     def __init__(self, dtype, reflected=False):
         self.dtype = dtype
         super().__init__(f"reflected set({dtype})")
+
+    def __repr__(self):
+        return f"Set({self.dtype!r}, {self.reflected})"
 
     @property
     def type(self):
@@ -152,6 +171,9 @@ class DictType(Type):
         self.key_type, self.value_type, self.initial_value = keyty, valty, initial_value
         self.keyvalue_type = Tuple((keyty, valty))
         super().__init__(f"DictType[{keyty},{valty}]<iv={initial_value}>")
+
+    def __repr__(self):
+        return f"DictType({self.key_type!r}, {self.value_type!r})"
 
     @property
     def type(self):

@@ -41,7 +41,8 @@ class FunctionType(Type):
 
     def __init__(self, signature):
         self.signature = signature
-        super().__init__(f"FunctionType[{signature}]")
+        arguments = ", ".join(map(str, signature.args))
+        super().__init__(f"FunctionType[{signature.return_type}({arguments})]")
 
 
 Signature.function_type = FunctionType

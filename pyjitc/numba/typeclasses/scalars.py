@@ -88,6 +88,9 @@ class UnicodeCharSeq(Type):
         self.count = count
         super().__init__(f"[unichr x {count}]")
 
+    def __repr__(self):
+        return f"UnicodeCharSeq({self.count})"
+
     @property
     def type(self):
         return kinds.Record(np.dtype(f"U{self.count}"))
@@ -97,6 +100,9 @@ class CharSeq(Type):
     def __init__(self, count):
         self.count = count
         super().__init__(f"[char x {count}]")
+
+    def __repr__(self):
+        return f"CharSeq({self.count})"
 
     @property
     def type(self):

@@ -272,7 +272,7 @@ def scan(a, axis, dtype, out, product):
         scan_row(result, flat, product)
         return put_out(result, out)
     place = check_axis(axis, max(a.ndim, 1))
-    result = np.empty(a.shape, t)
+    result = np.empty_like(a, dtype=t)
     scan_rows(np.moveaxis(result, place, -1), np.moveaxis(a, place, -1), product)
     return put_out(result, out)
 

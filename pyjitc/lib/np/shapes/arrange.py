@@ -536,8 +536,9 @@ def roll(a, shift, axis=None):
         return viewed(rolled(flat, shift), a.shape)
     if not -a.ndim <= axis < a.ndim:
         raise np.exceptions.AxisError(axis, a.ndim, None)
-    moved = np.moveaxis(a, axis, 0)
-    return np.moveaxis(rolled(moved, shift), 0, axis)
+    out = np.empty_like(a)
+    fill_rolled(np.moveaxis(out, axis, 0), np.moveaxis(a, axis, 0), shift)
+    return out
 
 
 def roll_axes(a, shift, axis, j):
@@ -554,12 +555,16 @@ def roll_axes(a, shift, axis, j):
 
 def rolled(a, shift):
     out = np.empty(a.shape, a.dtype)
+    fill_rolled(out, a, shift)
+    return out
+
+
+def fill_rolled(out, a, shift):
     n = len(a)
     if n:
         s = shift % n
         out[s:] = a[:n - s]
         out[:s] = a[n - s:]
-    return out
 
 
 def repeat(a, repeats, axis=None):

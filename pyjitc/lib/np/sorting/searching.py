@@ -145,10 +145,13 @@ def argwhere(a: ArrayLike):
         return np.empty((1 if a[()] else 0, 0), np.int64)
     mask = truths(a)
     n = count_true(mask)
-    # as NumPy's is
-    out = np.transpose(np.empty((a.ndim, IADD(n, 1)), np.int64)) if a.ndim > 1 else np.empty((IADD(n, 1), 1), np.int64)
-    find_true(columns_of(out, 0, a.ndim), mask, (), 0)
-    return out[:n]
+    if a.ndim == 1:
+        out = np.empty((IADD(n, 1), 1), np.int64)
+        find_true(columns_of(out, 0, a.ndim), mask, (), 0)
+        return out[:n]
+    rows = np.empty((a.ndim, IADD(n, 1)), np.int64)
+    find_true(columns_of(np.transpose(rows), 0, a.ndim), mask, (), 0)
+    return np.asfortranarray(np.transpose(rows)[:n])  # in NumPy's memory order
 
 
 def extract(condition: ArrayLike, arr: ArrayLike):

@@ -312,7 +312,9 @@ def sort(a: ArrayLike, axis: Constant = -1, kind: Constant = None, order: Consta
     axis = normal_axis(axis, a.ndim)
     if axis == a.ndim - 1:
         return sorted_last(a)
-    return np.ascontiguousarray(np.moveaxis(sorted_last(np.moveaxis(a, axis, -1)), -1, axis))
+    out = np.empty_like(a)
+    np.moveaxis(out, axis, -1)[...] = sorted_last(np.moveaxis(a, axis, -1))
+    return out
 
 
 @outlined
@@ -322,7 +324,7 @@ def sorted_last(a):
         out = flat_copy(a)
         sort_keys(out, np.empty(len(out), a.dtype), None, None, len(out))
         return out
-    out = np.empty(a.shape, a.dtype)
+    out = np.empty_like(a)
     sort_rows(out, a, a.ndim - 1, None)
     return out
 
@@ -419,7 +421,7 @@ def partition(a: ArrayLike, kth, axis: Constant = -1, kind: Constant = "introsel
     if axis is None:
         return partition(flat_copy(a), kth, -1, kind, order)
     check_partition(kth, kind, order)
-    out = np.empty(a.shape, a.dtype)
+    out = np.empty_like(a)
     if a.size == 0:
         return out
     partition_rows(out, a, kth, normal_axis(axis, a.ndim))
