@@ -46,7 +46,7 @@ __all__ = ["ASYNCHRONOUS", "Dispatcher", "CompiledFunction", "Binder", "dispatch
 portable, specialisation = lazy("pyjitc.pipeline.portable"), lazy("pyjitc.pipeline.specialisation")
 _kinds, _typeof, _classes = (lazy(f"pyjitc.types.{name}") for name in ("kinds", "typeof", "classes"))
 _objects, _signature = lazy("pyjitc.runtime.objects"), lazy("pyjitc.api.signature")
-_stages = lazy("pyjitc.pipeline.stages")
+_stages, _front = lazy("pyjitc.pipeline.stages"), lazy("pyjitc.front.functions")
 _notebook, _reporting = lazy("pyjitc.api.notebook"), lazy("pyjitc.api.reporting")
 _handed, _records = lazy("pyjitc.runtime.handed"), lazy("pyjitc.api.records")
 _VARARGS, _VARKEYWORDS = 0x4, 0x8
@@ -145,7 +145,8 @@ class CompiledFunction(Pickled, Callable_):
             except ABIError as error:
                 self._give_up(str(error))
             except CompileError:
-                if not self.options.objects:
+                if not self.options.objects or function.__code__ in _front.TRANSFORMED:
+                    # derivatives are only compiled
                     raise
             if changed is None:  # outside of the handler: else it would be the context of the function's exceptions
                 return function(*args, **kwargs)

@@ -131,6 +131,8 @@ class Forgiving(Evaluator):
     def instead(self, inst, operands, error):
         """The expression by which the interpreter does a refused operation; raises the error where it cannot."""
         self.leave(inst, error)
+        if self.analysis.spec.proto.code in TRANSFORMED:  # a derivative means nothing to the interpreter
+            raise error
         stored = self.stored_as_objects(inst, operands)
         if stored is not None:
             return stored

@@ -1,11 +1,13 @@
 """Derivatives of `try`, of variables that inner functions change, of variables of several types and of functions that
 call themselves, and second derivatives of loops that end early."""
 import math
+from collections import deque
 
 import numpy as np
 import pytest
 
-from pyjitc import grad, jvp
+import pyjitc
+from pyjitc import grad, jvp, njit
 
 from .differences import agree, central
 
@@ -466,3 +468,60 @@ def matrices_of_several_layouts(w, v):
 
 def test_items_of_a_tuple_that_are_arrays_of_several_types():
     agree(matrices_of_several_layouts, np.array([[0.7, -1.2], [0.3, 0.5]]), np.array([0.4, 0.9]), tolerance=1e-5)
+
+
+def through_a_queue(x):
+    queue = deque()
+    queue.append(x[0])
+    return queue.popleft() * 3
+
+
+def through_a_queue_of_two(x):
+    queue = deque(maxlen=2)
+    for v in x:
+        queue.append(v)
+    return sum(queue)
+
+
+def through_a_dict_of_the_interpreter(x):
+    found = {}
+    found.update(a=x[0])
+    return found["a"] * 2
+
+
+def kept_by_the_interpreter(target, x):
+    exec("target[:] = x * 2", {"target": target, "x": x})
+
+
+def of_the_interpreter(x):
+    return eval("x * 2", {"x": x})
+
+
+def through_an_array(x):
+    found = np.zeros(len(x))
+    kept_by_the_interpreter(found, x)
+    return np.sum(found)
+
+
+@pytest.mark.parametrize("function, options, message", (
+    (through_a_queue, njit, "what varies is put into this deque: there is no derivative of that"),
+    (through_a_queue_of_two, njit, "what varies is put into this deque"),
+    (through_a_dict_of_the_interpreter, njit, "there is no derivative of"),
+    (through_an_array, pyjitc.jit, "may write into an array that varies"),
+    (lambda x: np.sum(of_the_interpreter(x)), pyjitc.jit, "a gradient is only for functions that return a float"),
+    (lambda x: float(str(x[0])) * 2, pyjitc.jit, "there is no derivative of")))
+def test_what_the_interpreter_keeps_is_no_zero(function, options, message):
+    with pytest.raises(pyjitc.CompileError, match=message):
+        grad(options(function))(np.array([0.7, 1.1, 0.3]))
+
+
+def beside_a_queue(x):
+    queue = deque([1, 2, 3])
+    queue.append(4)
+    print(queue, x[0])
+    return queue.popleft() * x[0]
+
+
+def test_containers_of_what_does_not_vary(capsys):
+    assert np.array_equal(grad(beside_a_queue)(np.array([0.5, 2.0])), [1.0, 0.0])
+    assert capsys.readouterr().out == "deque([1, 2, 3, 4]) 0.5\n"

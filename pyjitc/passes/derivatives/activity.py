@@ -7,6 +7,8 @@ becomes a zero gradient.
 """
 from __future__ import annotations
 
+from types import FunctionType
+
 from ...ir.cfg import reverse_postorder
 from ...ir.core import COUNTS, ERRORS, WRITES, Function, Inst, Value, writes
 from ...ops import arith as a
@@ -20,6 +22,7 @@ from ...ops.derivative import Ruled
 from ...ops.nest import NEST, NEST_INTO
 from ...ops.effects import NO_RULE, STRUCTURAL, Zero
 from ...types import kinds as k
+from ...types.classes import FIXED_MODULES
 from ...types.tangents import holds_complex, is_varying, varies
 from .builder import refused
 
@@ -34,6 +37,7 @@ _OBJECTS = frozenset((py.PY_BOX, py.PY_CALL))  # active values may go into them:
 _CONTAINERS = {"dict": "a dict", "list": "a list", "set": "a set", "native": "a list", "local": "a dict or a set",
                "object": "an object", "field": "an object", "slot": "an object", "iter": "an iterator",
                "iterator": "an iterator"}
+_INSTEAD = "use numbers, arrays and tuples, or lists and dicts of numbers and objects that only this function has"
 _OF_COMPLEX = frozenset((a.COMPLEX_MAKE, a.REAL, a.IMAG))
 # structural operations whose derivatives the transforms know
 _KNOWN = _OF_COMPLEX | SAME_MEMORY | SAME_VALUE | frozenset((
@@ -308,6 +312,13 @@ class Activity:
                                   "another type: there is no derivative of that",
                                   "write x[np.argsort(x)] for np.sort(x), .astype to convert elements, or "
                                   "stop_gradient(x)")
+                if inst.op is py.PY_CALL and any(type(x.type) is k.Array and x in self for x in targets):
+                    raise refused(self.fn, inst, "the interpreter runs this call, which may write into an array that "
+                                  "varies: there is no derivative of that", "pass stop_gradient(x), a copy")
+                if inst.op is py.PY_UNBOX and inst.result in self and isinstance(inst.result.type, k.Container):
+                    name = inst.result.type.class_name
+                    raise refused(self.fn, inst, f"what varies is put into this {name}: there is no derivative of that",
+                                  _INSTEAD)
                 if inst.op is py.PY_UNBOX and inst.result in self and not self._is_kept(inst):
                     raise refused(self.fn, inst, "a captured array gets values that vary, or a value comes back from a "
                                   "Python object: there is no derivative of that",
@@ -367,17 +378,31 @@ class Activity:
         kind = op.name.partition("_")[0]
         if kind in _CONTAINERS:
             return refused(self.fn, inst, f"what varies is put into {_CONTAINERS[kind]} here, or taken out of it: "
-                           "there is no derivative of that",
-                           "use numbers, arrays and tuples, or lists and dicts of numbers and objects that only "
-                           "this function has")
+                           "there is no derivative of that", _INSTEAD)
         return refused(self.fn, inst, f"there is no derivative of the operation {op.name} yet",
                        "write it with operations that have one, or stop_gradient(x) around what shall count as "
                        "constant")
 
 
+def _may_keep(call: Inst) -> list[Value]:
+    """The containers and objects among the operands of a call of the interpreter, which may put the other operands into
+    them, as `deque.append` does; of a function of the program also the arrays."""
+    called = call.args[0].inst
+    value = called.attrs["value"] if called is not None and called.op is c.CONST else None
+    if value is print:
+        return []
+    kinds = (*_HOLDERS, k.Array) if type(value) is FunctionType and (
+        str(value.__module__).partition(".")[0] not in FIXED_MODULES) else _HOLDERS
+    boxes = [x.inst for x in call.args[1:]]
+    return [box.args[0] for box in boxes if box is not None and box.op is py.PY_BOX
+            and k.any_part(box.args[0].type, lambda part: isinstance(part, kinds))]
+
+
 def written(inst: Inst) -> tuple[list[Value], list[Value]]:
-    """(the arrays that an instruction writes into, the operands from which the new content comes)"""
+    """(the arrays and containers that an instruction writes into, the operands from which the new content comes)"""
     op = inst.op
+    if op is py.PY_CALL:
+        return _may_keep(inst), inst.args[1:]
     if op is mem.ARRAY_STORE or op is mem.ROW_COPY:
         return inst.args[:1], inst.args[-1:] if op is mem.ARRAY_STORE else inst.args[1:2]
     if op is c.INVOKE:
