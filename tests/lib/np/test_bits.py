@@ -94,9 +94,13 @@ def test_same_as_numpy(name):
         assert not found, (found, args)
 
 
+RECORD = np.dtype("i4,f8")
+
+
 @pytest.mark.parametrize("call, text", [
     (lambda a: a.setflags(write=False), "part of the type"), (lambda a: a.resize(3), "np.resize"),
     (lambda a: a.tofile("x"), "outside"), (lambda a: np.shares_memory(a, 3), "pass arrays"),
+    (lambda a: np.zeros(len(a), RECORD).byteswap(), "byteswap"),
     (lambda a: a.item(0.5), "cannot be interpreted as an integer"),
 ], ids=lambda x: getattr(x, "__name__", None))
 def test_what_is_refused(call, text):

@@ -363,6 +363,13 @@ def test_assignment():
     (lambda a, x: int(a[0]), (np.zeros(2, "M8[D]"), 5), "not 'numpy.datetime64'(?s:.*)help: x.astype"),
     (lambda a, x: np.datetime64("now"), (0, 0), "is not compiled"),
     (lambda a, x: np.datetime64(a), ("2020", 0), "where it is constant"),
+    (lambda a, x: np.concatenate((a, x)), (np.zeros(2, "M8[D]"), np.zeros(2, "m8[D]")), "to dtype.'<M8.D.'. acc"),
+    (lambda a, x: np.append(a, x), (np.zeros(2, "m8[h]"), np.zeros(2, "M8[D]")), "to dtype.'<M8.h.'. acc"),
+    (lambda a, x: np.searchsorted(a, x), (np.zeros(2, "M8[D]"), np.zeros(2, "m8[D]")), "rule 'safe'"),
+    (lambda a, x: np.select([a == a], [a], x), (np.zeros(2, "m8[D]"), np.datetime64(0, "D")), "rule 'same_kind'"),
+    (lambda a, x: np.isin(a, x), (np.zeros(2, "M8[D]"), np.zeros(2, "m8[D]")), "isin of dates and durations"),
+    (lambda a, x: np.union1d(a, x), (np.zeros(2, "M8[D]"), np.zeros(2, "m8[D]")), "union1d of dates and durations"),
+    (lambda a, x: np.sum(a, initial=x), (np.arange(2), np.timedelta64(1, "D")), "as the initial value of numbers"),
 ])
 def test_located_errors(function, args, text):
     with pytest.raises(TypeError, match=text) as caught:

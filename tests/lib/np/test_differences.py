@@ -3,6 +3,8 @@ import numpy as np
 import pytest
 from tests.lib.np.closely import check
 
+from pyjitc import njit
+
 R = np.random.default_rng(4)
 A1, A2, A3 = R.normal(size=9), R.normal(size=(3, 5)), R.normal(size=(2, 3, 4))
 W, S, B, H, F = A1[:4] + 1j, np.array([3, 1, 2, -3, 1], np.int8), A1 > 0, A1.astype(np.float16), A1.astype(np.float32)
@@ -78,3 +80,11 @@ def test_same_as_numpy(name):
     function, *calls = CASES[name]
     for args in calls:
         check(function, *args, tolerances=TOLERANCES)
+
+
+@pytest.mark.parametrize("function", [lambda a: np.diff(a, 1.0), lambda a: np.vander(a, 2.0),
+                                      lambda a: np.swapaxes(a, 0, (0,))])
+def test_what_counts_is_an_integer(function):
+    for one in (function, njit(function)):
+        with pytest.raises(TypeError, match="object cannot be interpreted as an integer"):
+            one(A1)

@@ -1,6 +1,8 @@
 """Differences along axes and related functions: diff, ediff1d, gradient, trapezoid, unwrap."""
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 
 from ....infer.meaning import Apply, Call, Const, NotNative, Throw
@@ -17,6 +19,7 @@ __all__ = ["CALLS"]
 
 
 def diff(a, n=1, axis=-1, prepend=None, append=None):
+    n = operator.index(n)
     if n == 0:
         return a
     if n < 0:

@@ -2,6 +2,8 @@
 and others."""
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 
 from ....infer.meaning import Const, Mismatch, NotNative
@@ -274,7 +276,7 @@ def vander(x, N=None, increasing=False):
     points = np.asarray(x)
     if points.ndim != 1:
         fail(ValueError, "x must be a one-dimensional array or sequence.")
-    n = len(points) if N is None else int(N)
+    n = len(points) if N is None else operator.index(N)
     found = np.empty((len(points), n), power_type(points))
     put_powers(found if increasing else found[:, ::-1], points)
     return found

@@ -224,6 +224,8 @@ def other_items(a, dtype, n):
 @rule("np.ndarray.byteswap")
 def _byteswap(a, inplace: Constant = False):
     t = a.type.dtype
+    if isinstance(t, k.Record):
+        raise NotNative("byteswap() of arrays of records or strings is not compiled", "call it on the fields: a['x']")
     size = (item_bits(t) // 8) // (2 if k.is_complex(t) else 1)
     if inplace and not a.type.writable:
         return Throw(ValueError, "array is not writeable")

@@ -34,6 +34,11 @@ def _common(name, parts):
     t = parts[0].type.dtype if isinstance(parts[0].type, Array) else parts[0].type
     for x in parts[1:]:
         t = promoted(t, x.type.dtype if isinstance(x.type, Array) else x.type)
+    for x in parts if name == "select" else ():
+        one = x.type.dtype if isinstance(x.type, Array) else x.type
+        if k.is_time(one) and kind_of(one) != kind_of(t):
+            raise Mismatch(f"Cannot cast array data from {dtype_of(one)!r} to {dtype_of(t)!r} according to the rule "
+                           "'same_kind'")
     return numpy_counterpart(t) if not k.is_numpy_scalar(t) else t
 
 

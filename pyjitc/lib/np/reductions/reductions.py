@@ -203,6 +203,8 @@ def reduced(how, a, axis, dtype, out, keepdims, initial, where):
         return Throw(ValueError,
                      f"reduction operation '{_UFUNCS[how]}' does not have an identity, so to use a where mask "
                      "one has to specify 'initial'")
+    if initial is not None and k.is_time(initial.type) and not k.is_time(t):
+        raise NotNative(f"{a_type(initial.type)} as the initial value of numbers is not compiled")
     parts = [_text(how), a, Const(k.Tuple(()), ()) if axes is None else Const(k.Tuple((k.Int,) * len(axes)), axes),
              Const(k.Bool, axes is None), Const(DType(wide), dtype_of(wide)), Const(DType(t), dtype_of(t)),
              Const(k.Bool, keep), initial or NONE, where or NONE, out or NONE]

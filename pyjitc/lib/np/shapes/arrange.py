@@ -14,7 +14,7 @@ from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, Int, NoneType, NpInt
 from ....types.lattice import dtype_of, numpy_counterpart
-from ...build import apply, cast, compiled, no_shape, outlined, promoted
+from ...build import apply, cast, compiled, is_sequence, no_shape, outlined, promoted, type_name
 from ...rule import Constant, NONE, intrinsic, methods, rule
 from ..arrays import creation
 from ..indexing import subscripts
@@ -297,6 +297,8 @@ def _swapaxes(a, axis1, axis2):
         axis = axes_of(x, n, name)
         if isinstance(axis, Expr):
             return axis
+        if is_sequence(x.type):
+            raise Mismatch(f"'{type_name(x.type)}' object cannot be interpreted as an integer")
         found.append(axis[0])
     order[found[0]], order[found[1]] = found[1], found[0]
     return permute(a, order)
@@ -573,7 +575,12 @@ def repeat(a, repeats, axis=None):
     if axis is None:
         return repeat(np.ravel(np.atleast_1d(a)), repeats, 0)
     if isinstance(repeats, (tuple, list)):
-        return repeat(a, np.asarray(repeats), axis)
+        return repeat(a, np.asarray(repeats, np.int64), axis)
+    if isinstance(repeats, np.ndarray) and not np.can_cast(repeats.dtype, np.int64, "safe"):
+        raise TypeError(f"Cannot cast {'array data' if repeats.ndim else 'scalar'} from {repeats.dtype!r} to "
+                        "dtype('int64') according to the rule 'safe'")
+    if isinstance(repeats, np.ndarray) and repeats.ndim == 0:
+        return repeat(a, int(repeats), axis)
     if a.ndim == 0:
         return repeat(np.ravel(a), repeats, axis)
     if not isinstance(repeats, np.ndarray):

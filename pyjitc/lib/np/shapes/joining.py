@@ -37,8 +37,6 @@ def target(parts, out, dtype, casting):
     if casting.value not in _CASTING:
         raise Mismatch(f"casting must be one of 'no', 'equiv', 'safe', 'same_kind', 'unsafe' (got '{casting.value}')",
                        exception=ValueError)
-    if out.type is NoneType and dtype.type is NoneType and casting.value in ("same_kind", "unsafe"):
-        return common_dtype(parts)
     t = out.type.dtype if out.type is not NoneType else scalar_of(dtype) if dtype.type is not NoneType else \
         common_dtype(parts).type.scalar
     for part in elements(parts):

@@ -218,6 +218,10 @@ def _common(name, x, y):
             raise NotNative(f"np.{name} of {a_type(z.type)} is not compiled", "make an array of it")
         parts.append(z.type.dtype if isinstance(z.type, Array) else numpy_counterpart(z.type))
     t = promoted(*parts)
+    for one in parts:
+        if kind_of(one) == "m" and kind_of(t) == "M":
+            raise Mismatch(f"Cannot cast array data from {dtype_of(one)!r} to {dtype_of(t)!r} according to the rule "
+                           "'safe'")
     return Const(DType(t), dtype_of(t))
 
 

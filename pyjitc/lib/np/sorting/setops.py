@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import CallValue, Const, Throw
+from ....infer.meaning import CallValue, Const, NotNative, Throw
 from ....ops.arith import IADD, ISUB
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ....types.kinds import Bool, DType, Int, Singleton
@@ -360,6 +360,13 @@ def _call(function, *args):
     return CallValue(Const(Singleton(function), function), *args, keywords={})
 
 
+def _common(name, a, b):
+    """The common type of the elements of two sets. Dates are equal to no duration, but have a common type with them."""
+    if {kind_of(x.type.dtype) for x in (a, b)} == {"m", "M"}:
+        raise NotNative(f"np.{name} of dates and durations is not compiled")
+    return promoted(a.type.dtype, b.type.dtype)
+
+
 @rule("np.unique")
 def _unique(ar: ArrayLike, return_index: Constant = False, return_inverse: Constant = False,
             return_counts: Constant = False, axis: Constant = None, *, equal_nan: Constant = True,
@@ -373,7 +380,7 @@ def _unique(ar: ArrayLike, return_index: Constant = False, return_inverse: Const
 def _two(function, signature="ar1: ArrayLike, ar2: ArrayLike"):
     @rule(f"np.{function.__name__}", signature)
     def found(ar1, ar2, *flags):
-        t = promoted(ar1.type.dtype, ar2.type.dtype)
+        t = _common(function.__name__, ar1, ar2)
         return _call(function, ar1, ar2, *(Const(Bool, bool(x)) for x in flags), Const(DType(t), dtype_of(t)))
 
     return found
@@ -388,7 +395,7 @@ def _isin(element: ArrayLike, test_elements: ArrayLike, assume_unique=False, inv
     if kind == "table" and not all(kind_of(x.type.dtype) in "biu" for x in (a, b)):
         return Throw(ValueError, "The 'table' method is only supported for boolean or integer arrays. Please "
                                  "select 'sort' or None for kind.")
-    t = promoted(a.type.dtype, b.type.dtype)
+    t = _common("isin", a, b)
     return _call(isin, a, b, Const(Bool, bool(invert)), Const(DType(t), dtype_of(t)))
 
 
