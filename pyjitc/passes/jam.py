@@ -121,7 +121,7 @@ class _Nest:
         if not own.isdisjoint([*after[1].args, *[v for inst in around for v in inst.args]]) or any(
                 inst.op.effects and inst.op is not ARRAY_LOAD or not _KEPT.isdisjoint(inst.attrs) for inst in around):
             return
-        if not all([self.aliases.told_apart(store, inst) for inst in around if inst.op is ARRAY_LOAD
+        if not all([self.aliases.are_disjoint(store, inst) for inst in around if inst.op is ARRAY_LOAD
                     for store in self.stores.values()]):
             return
         inside = parent.blocks
