@@ -52,10 +52,10 @@ CHECKS_FIRST = 128  # its result is its first operand, which it checks
 SINGULAR = 256  # its derivative is infinite or nan at some points
 ELEMENTARY = 512  # a late pass replaces it by a function of lib/elementary, on a CPU where it is of NumPy numbers
 ROUNDS = 1024  # its result is its operand rounded to a whole number
-NEW_OBJECT = 2048  # its result may be an object of the interpreter to which nothing else refers
-STORES_ITEM = 4096  # of the interpreter's objects it changes only items of a list, and no attribute
-MAKES_TEXT = 8192  # it makes a text or takes one apart, which may be possible without an object of the interpreter
-ONE_FOR_ALL = 16384  # its result is the same object each time, so that it is moved out of loops
+ONE_FOR_ALL = 2048  # its result is the same object each time, so that it is moved out of loops
+NEW_OBJECT = 4096  # its result may be an object of the interpreter to which nothing else refers
+STORES_ITEM = 8192  # of the interpreter's objects it changes only items of a list, and no attribute
+MAKES_TEXT = 16384  # it makes a text or takes one apart, which may be possible without an object of the interpreter
 
 # Regions of memory, which never overlap. An operation declares those that it reads and those that it writes:
 # `reads(ELEMENTS) | writes(CELLS)`. One that may access any memory has READS or WRITES, which are all regions.
