@@ -227,6 +227,7 @@ def test_special_methods_that_are_not_asked():
     assert len(njit(lambda: Sized(1.0))()) == len(Sized(1.0))
     with pytest.raises(TypingError):
         njit(lambda: len(SIZED))()
-    with pytest.raises(TypingError, match="for \\+: 'int' and 'Loud'"):
-        njit(lambda m: 1 + m)(Loud.A)
+    assert njit(lambda m: m + 1)(Loud.A) == 100
+    with pytest.raises(TypingError, match="for \\*: 'Loud' and 'int'"):
+        njit(lambda m: m * 3)(Loud.A)
     assert njit(lambda p: p._asdict())(P) == P._asdict()
