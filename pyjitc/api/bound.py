@@ -141,7 +141,8 @@ class StaticFunction(Pickled):
         found = self._made.get(key)
         if found is None:
             for name, value in static.items():
-                if not isinstance(value, _CONSTANT) and portable.plain_function(value) is None:
+                if not isinstance(value, _CONSTANT) and portable.plain_function(value) is None and not getattr(
+                        type(value), "__pyjitc_constant__", False):
                     raise TypeError(f"{self.__qualname__}() static argument {name!r} is "
                                     f"{with_article(type(value).__name__)}; numbers, strings, None, "
                                     "tuples of them and functions can be static")

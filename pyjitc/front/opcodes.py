@@ -385,8 +385,16 @@ def set_update(frame, x):
 
 
 def map_add(frame, x):
+    """An item of a comprehension; or one more item of a display, which is made with all its items at the end: the
+    keywords of a call with many of them are such a display."""
     key, value = frame.pops(2)
-    frame.do(generic.DICT_SET, (frame.stack[-x.arg], key, value))
+    made = frame.stack[-x.arg].inst
+    if made is not None and made.op is generic.DICT and made in frame.block.insts and (
+            type(frame.constants.get(key)) is str):
+        frame.block.insts.remove(made)
+        frame.stack[-x.arg] = frame.emit(generic.DICT, (*made.args, key, value))
+    else:
+        frame.do(generic.DICT_SET, (frame.stack[-x.arg], key, value))
 
 
 def dict_merge(frame, x):

@@ -198,6 +198,8 @@ class NumbaFunction(CompiledFunction):
     def _result(self, args, kwargs):
         if any([isinstance(x, np.ndarray) and type(x) is not np.ndarray for x in args]):
             return self._of_plain_arrays(args, kwargs)
+        if any([isinstance(x, types.Type) for x in (*args, *kwargs.values())]):
+            return self._of_types(args, kwargs)
         literal, names = self.__dict__.get("__literal__", (None, ()))
         if literal is not None:
             given = dict(zip(names, self._bind(args, kwargs)))
@@ -226,6 +228,15 @@ class NumbaFunction(CompiledFunction):
         self._failures.clear()
         with extended.with_computed_names():  # as in a loop over literal_unroll(names)
             return super()._answer(args, kwargs)
+
+    def _of_types(self, args, kwargs):
+        """The call of a function that gets types of Numba, which are constants in its code."""
+        given = zip(inspect.signature(self.py_func).parameters, self._bind(args, kwargs))
+        chosen = tuple(name for name, value in given if isinstance(value, types.Type))
+        known = self.__dict__.setdefault("__of_types__", {})
+        if chosen not in known:
+            known[chosen] = StaticFunction(self.py_func, chosen, lambda made: Dispatcher(made, self.options, ()))
+        return known[chosen](*args, **kwargs)
 
     def _ready(self, types, full) -> bool:
         meanings.wants_literals  # importing it registers Numba's meanings of functions

@@ -71,7 +71,7 @@ class ForceLiteralArg(NumbaError):
 
     def __init__(self, arg_indices, fold_arguments=None, loc=None):
         self.requested_args = frozenset(arg_indices)
-        super().__init__(f"the values of arguments {sorted(self.requested_args)} are wanted as constants")
+        super().__init__(f"each of the arguments {sorted(self.requested_args)} must be a constant")
 
 
 __getattr__ = module_attribute("core.errors", frozenset())

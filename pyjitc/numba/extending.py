@@ -28,10 +28,10 @@ from . import errors, types
 from .absent import NotThere, module_attribute
 from .special import typeof_impl
 
-__all__ = ["NativeValue", "box", "get_cython_function_address", "infer", "infer_getattr", "infer_global", "intrinsic",
-           "is_jitted", "lower_builtin", "lower_cast", "lower_constant", "lower_getattr", "lower_getattr_generic",
-           "lower_setattr", "lower_setattr_generic", "make_attribute_wrapper", "models", "overload",
-           "overload_attribute", "overload_classmethod", "overload_method", "reflect", "register_jitable",
+__all__ = ["NativeValue", "SentryLiteralArgs", "box", "get_cython_function_address", "infer", "infer_getattr",
+           "infer_global", "intrinsic", "is_jitted", "lower_builtin", "lower_cast", "lower_constant", "lower_getattr",
+           "lower_getattr_generic", "lower_setattr", "lower_setattr_generic", "make_attribute_wrapper", "models",
+           "overload", "overload_attribute", "overload_classmethod", "overload_method", "reflect", "register_jitable",
            "register_model", "type_callable", "typeof_impl", "unbox"]
 
 
@@ -134,6 +134,30 @@ def _intrinsic(args, kwargs, function, prefer_literal, called):
 
 def is_jitted(function) -> bool:
     return portable.plain_function(function) is not None and type(function) is not FunctionType
+
+
+class SentryLiteralArgs:
+    """Says which arguments of an overload have to be literals:
+    `SentryLiteralArgs(["axis"]).for_function(f).bind(a, axis)` raises ForceLiteralArg where axis is none."""
+
+    def __init__(self, literal_args):
+        self.literal_args, self.pysig = tuple(literal_args), None
+
+    def for_function(self, func):
+        return self.for_pysig(inspect.signature(func))
+
+    def for_pysig(self, pysig):
+        found = SentryLiteralArgs(self.literal_args)
+        found.pysig = pysig
+        return found
+
+    def bind(self, *args, **kwargs):
+        bound = self.pysig.bind(*args, **kwargs)
+        names = list(self.pysig.parameters)
+        wanted = [name for name in self.literal_args if not isinstance(bound.arguments.get(name), types.Literal)]
+        if wanted:
+            raise errors.ForceLiteralArg({names.index(name) for name in wanted})
+        return bound
 
 
 # ---------------------------------------------------------------- rules
@@ -361,4 +385,4 @@ def __getattr__(name: str):
 
 
 _others = module_attribute("extending", frozenset((
-    "BoundLiteralArgs", "SentryLiteralArgs", "include_path", "sentry_literal_args", "ReduceMixin")))
+    "BoundLiteralArgs", "include_path", "sentry_literal_args", "ReduceMixin")))

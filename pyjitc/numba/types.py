@@ -121,6 +121,8 @@ def of(t: kinds.Type) -> Type:
         return Array(of(t.dtype), t.ndim, t.layout, not t.writable, aligned=t.aligned)
     if isinstance(t, kinds.Record):
         return from_dtype(t.dtype)
+    if isinstance(t, kinds.RecordView):
+        return of(t.parts[0].dtype)
     if isinstance(t, kinds.Tuple):
         parts = [of(x) for x in t.elements]
         if not hasattr(t.cls, "_fields"):  # None, or a subclass of tuple that is no named tuple

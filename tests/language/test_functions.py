@@ -4,10 +4,11 @@ import math
 import operator
 
 import numpy as np
+import pytest
 
 from pyjitc import njit
 from tests.language.corpus import check, corpus, each
-from tests.oracle import agree
+from tests.oracle import agree, same
 
 case, CASES = corpus()
 
@@ -820,3 +821,42 @@ def test_a_function_that_refuses_one_of_several_types_raises_at_run_time():
     agree(of_two_types, {"a": 4}, "b", compiled=compiled)
     compiled = agree(in_a_list, [1, None])
     agree(in_a_list, [2.5, 1], compiled=compiled)
+
+
+# CPython makes a dict of the keywords of a call with many of them, item by item.
+_NAMES = [f"a{k}" for k in range(22)]
+_VALUES = ["1", "2.5", "None", "'t'", "(x, 2)"]
+_MANY: dict = {}
+exec(f"""
+def taken(x, {', '.join(f'{name}=0' for name in _NAMES)}):
+    return x, {', '.join(_NAMES)}
+
+def mixed(x):
+    return taken(x, {', '.join(f'{name}={_VALUES[k % 5]}' for k, name in enumerate(_NAMES))})
+
+def beside_others(x):
+    return taken(x, **{{'a1': 2.5}}, {', '.join(f'{name}={_VALUES[k % 5]}' for k, name in enumerate(_NAMES) if k != 1)})
+
+def handled(x):
+    try:
+        return taken(x, {', '.join(f'{name}={k} // x' for k, name in enumerate(_NAMES))})
+    except ZeroDivisionError:
+        return None
+
+def displayed(x):
+    return {{{', '.join(f'{name!r}: x + {k}' for k, name in enumerate(_NAMES))}, 'a0': 7}}
+
+def comprehensions(x):
+    return {{'a': k for k in range(x)}}, {{str(k): k for k in range(x)}}
+
+def collected(x):
+    def counted(**given):
+        return len(given), given['a3']
+    return counted({', '.join(f'{name}=x' for name in _NAMES)})
+""", _MANY)
+
+
+@pytest.mark.parametrize("name", ["mixed", "beside_others", "handled", "displayed", "comprehensions", "collected"])
+@pytest.mark.parametrize("x", [0, 3])
+def test_many_keywords(name, x):
+    same(njit(_MANY[name])(x), _MANY[name](x))

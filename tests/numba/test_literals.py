@@ -3,8 +3,8 @@ import numpy as np
 import pytest
 
 from pyjitc import TypingError
-from pyjitc.numba import guvectorize, literally, njit, types
-from pyjitc.numba.extending import overload
+from pyjitc.numba import guvectorize, literally, njit, typed, types
+from pyjitc.numba.extending import SentryLiteralArgs, overload
 from tests.oracle import same
 
 
@@ -102,3 +102,32 @@ def test_values_that_must_be_constants_are_taken_from_the_arguments():
         same(several(records, fields), several.py_func(records, fields))
     with pytest.raises(ValueError, match="no field of name z"):
         several(records, ["z"])
+
+
+def test_types_as_arguments_are_constants():
+    @njit
+    def filled(a, item):
+        found = typed.List.empty_list(item)
+        found.append((a[0], 1))
+        return found
+
+    @njit
+    def zeros(n, t):
+        return np.zeros(n, t)
+
+    pair = types.Tuple((types.float64, types.int64))
+    assert filled(np.array([2.5]), pair) == filled(np.array([2.5]), item=pair) == [(2.5, 1)]
+    assert [zeros(2, t).dtype for t in (types.float32, types.int8)] == [np.float32, np.int8]
+
+
+def test_an_overload_may_ask_for_literals():
+    def shifted(a, k):
+        raise NotImplementedError
+
+    @overload(shifted)
+    def _(a, k):
+        SentryLiteralArgs(["k"]).for_function(shifted).bind(a, k)
+        value = k.literal_value
+        return lambda a, k: a + value
+
+    assert njit(lambda a: shifted(a, 3))(1) == 4 and njit(lambda a, k: shifted(a, k))(1, 5) == 6

@@ -6,6 +6,7 @@ import pyjitc
 from pyjitc import njit as own
 from pyjitc import numba as nb
 from pyjitc.numba import types
+from pyjitc.numba.extending import overload
 from tests.oracle import same
 
 PART = np.dtype([("x", np.float64), ("k", np.int32), ("v", np.float32, (3,))], align=True)
@@ -146,3 +147,21 @@ def test_names_of_fields_from_a_tuple():
     assert same(chosen(a, 2), nb.njit(chosen)(a, 2))
     with pytest.raises(ValueError, match="no field of name q"):
         nb.njit(lambda a, k: a["xq"[k]][0])(a, 1)
+
+
+def test_overloads_get_the_type_of_one_record():
+    def end(x):
+        raise NotImplementedError
+
+    @overload(end)
+    def _(x):
+        if "end" in x.dtype.fields:
+            return lambda x: x["end"]
+        return lambda x: x["start"] + 1
+
+    function = nb.njit(lambda x: (end(x[0]), end(x)))
+    for fields in ([("start", "i8"), ("end", "i8")], [("start", "i8")]):
+        given = np.ones(2, fields)
+        one, several = function(given)
+        expected = given["end"] if "end" in given.dtype.fields else given["start"] + 1
+        assert one == expected[0] and list(several) == list(expected)
