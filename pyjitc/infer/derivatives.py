@@ -47,7 +47,7 @@ def settle(evaluator, e: Derived):
     elif e.of_displays is not None and k.any_part(found, lambda part: isinstance(part, k.Dict)):
         raise NeedsDisplays(f"{name}() returns a dict that is an object of Python, of which there is no derivative",
                             "write it out where it is returned: return {'a': x, 'b': y}")
-    elif e.of_displays is not None and holds_display(found):
+    elif e.of_displays is not None and (holds_display(found) or e.mode == "push" and _is_one_of_numbers(found)):
         return evaluator.settle(e.of_displays(e, av[0]))
     for i in e.wrt if e.mode == "gradient" else ():
         check_argument(name, i, e.operands[i].type)

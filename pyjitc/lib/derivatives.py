@@ -56,8 +56,10 @@ def _of_lists(e, result):
     given = of_trees(e.operands, e.wrt, None)[:-1]
     if e.mode == "push":
         seeds = [tuples(aligned(e.operands[n].type, x)) for n, x in zip(e.wrt, e.seeds)]
-        return CallValue(constant(pushed_of_lists), e.callee, marked(result), *given,
-                         Apply(s.TUPLE_MAKE, *seeds, cls=None))
+        along = Apply(s.TUPLE_MAKE, *seeds, cls=None)
+        if type(result) is k.Union:  # a float on some paths, an int on others
+            return CallValue(constant(pushed_of_numbers), e.callee, *given, along)
+        return CallValue(constant(pushed_of_lists), e.callee, marked(result), *given, along)
     if e.has_aux:
         result = result.elements[0]
     seeds = [tuples(aligned(result, x)) for x in e.seeds]
@@ -90,6 +92,10 @@ def as_float_beside(f, marks, order, varied, others):
 def pushed_of_lists(f, of_result, marks, order, varied, others, tangents):
     value, change = pushed(without_lists, (3,), (tangents,), (f, marks, order, varied, others))
     return structured(of_result, value), structured(of_result, change)
+
+
+def pushed_of_numbers(f, marks, order, varied, others, tangents):
+    return pushed(as_float, (3,), (tangents,), (f, marks, order, varied, others))
 
 
 def pulled_of_lists(f, of_result, marks, order, varied, others, has_aux, cotangent):

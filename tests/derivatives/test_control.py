@@ -525,3 +525,25 @@ def beside_a_queue(x):
 def test_containers_of_what_does_not_vary(capsys):
     assert np.array_equal(grad(beside_a_queue)(np.array([0.5, 2.0])), [1.0, 0.0])
     assert capsys.readouterr().out == "deque([1, 2, 3, 4]) 0.5\n"
+
+
+def of_two_types(x, y):
+    """A number of Python, or one of NumPy."""
+    if x[0] > 1.0:
+        return y * y
+    for i in range(len(x)):
+        if x[i] > 0.7:
+            return np.std(x) * y
+    return y + x[0] if y > 0.0 else 0
+
+
+@pytest.mark.parametrize("x", ((2.0, 0.5), (0.2, 0.8), (0.2, 0.3)))
+def test_results_of_several_types_of_numbers(x):
+    x, dx = np.array(x), np.array([0.3, -0.2])
+    value, (by_x, by_y) = pyjitc.value_and_grad(of_two_types, (0, 1))(x, 1.5)
+    again, change = jvp(of_two_types, (x, 1.5), (dx, 0.4))
+    assert value == again == of_two_types(x, 1.5)
+    assert change == pytest.approx(by_x @ dx + by_y * 0.4, rel=1e-14)
+    difference = (of_two_types(x + 1e-6 * dx, 1.5 + 4e-7) - of_two_types(x - 1e-6 * dx, 1.5 - 4e-7)) / 2e-6
+    assert change == pytest.approx(difference, rel=1e-6)
+    assert pyjitc.linearize(of_two_types, x, 1.5)[1](dx, 0.4) == change
