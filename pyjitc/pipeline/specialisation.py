@@ -13,6 +13,7 @@ import ctypes
 import sys
 import weakref
 from collections import deque
+from importlib.machinery import SourceFileLoader
 from types import ModuleType
 
 from ..base.forks import COMPILE
@@ -30,6 +31,7 @@ __all__ = ["Entry", "Native", "alone", "entry_of", "find", "make", "link", "prof
 
 stages = lazy("pyjitc.pipeline.stages")
 cache = lazy("pyjitc.pipeline.cache")
+linecache = lazy("linecache")
 
 _ATTEMPTS = 8
 statistics = dict.fromkeys(COUNTED, 0)  # of the whole process
@@ -157,7 +159,16 @@ def link(entry: Entry, roots) -> Native | None:
         if guard[0] is not None:
             guard[0] = image.address(guard[0])
             _expect(guard[0], guard[4])
+    _announce_source(roots[0])
     return Native(entry, image, guards)
+
+
+def _announce_source(function) -> None:
+    """Let tracebacks show lines of a module that does not come from a file of its own, such as one in a zip archive:
+    entries of compiled functions do not say which loader has them."""
+    loader = function.__globals__.get("__loader__")
+    if type(loader) is not SourceFileLoader and hasattr(loader, "get_source"):
+        linecache.lazycache(function.__code__.co_filename, function.__globals__)
 
 
 class _Known:

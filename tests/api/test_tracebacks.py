@@ -8,6 +8,7 @@ import subprocess
 import sys
 import traceback
 import warnings
+import zipfile
 
 
 import numpy as np
@@ -203,3 +204,23 @@ def test_text_of_generated_programs(seed):
             given = shown(f, args, {})
             if given.splitlines()[-1] == expected.splitlines()[-1]:
                 assert given == expected
+
+
+def test_a_module_in_an_archive_has_its_lines(tmp_path):
+    """As for functions of the interpreter, whose frames have the loader of their module."""
+    path = tmp_path / "made.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("in_archive.py", "from pyjitc import njit\n\n@njit\ndef f(a, i):\n    return a[i] + 1\n")
+    sys.path.insert(0, str(path))
+    try:
+        import in_archive
+    finally:
+        sys.path.remove(str(path))
+        sys.modules.pop("in_archive", None)
+    texts = []
+    for function in (in_archive.f, in_archive.f.py_func):
+        with pytest.raises(IndexError) as caught:
+            function([1], 3)
+        texts.append("".join(traceback.format_tb(caught.value.__traceback__)).partition("in_archive.py")[2])
+        linecache.cache.pop(f"{path}/in_archive.py", None)
+    assert "return a[i] + 1" in texts[0] and texts[0] == texts[1]

@@ -75,7 +75,7 @@ CASES = {
 TOLERANCES = {"e": 5e-3, "f": 1e-5, "F": 1e-5, "d": 1e-13, "D": 1e-13}
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [name for name in CASES if hasattr(np, "cumulative_sum") or "cumulative" not in name])
 def test_same_as_numpy(name):
     function, *calls = CASES[name]
     for args in calls:
