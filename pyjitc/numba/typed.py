@@ -1,6 +1,8 @@
 """numba.typed: its lists and dicts are Python's, whose items have one type each in compiled code."""
 from __future__ import annotations
 
+import sys
+
 from ..infer.constants import constant
 from ..infer.meaning import CallValue
 from ..lib import extended
@@ -58,4 +60,5 @@ def _of_python(cls: type):
 for _class in (List, Dict):
     extended.FUNCTIONS[id(_class)] = _of_python(_class.python_class)
 del _class
-__getattr__ = module_attribute("typed", frozenset(("typedlist", "typeddict", "dictobject", "listobject")))
+typedlist = typeddict = sys.modules[__name__]  # submodules of Numba with the same classes
+__getattr__ = module_attribute("typed", frozenset(("dictobject", "listobject")))

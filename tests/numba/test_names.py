@@ -550,3 +550,13 @@ def test_variables_of_the_environment(tmp_path, monkeypatch):
     out = run(code, **given, NUMBA_NUM_THREADS="1", NUMBA_BOUNDSCHECK="1")
     assert out.startswith(f"Dispatcher {tmp_path} 1\n") and "boundscheck=True" in out
     assert "boundscheck=False" in run(code, **given)
+
+
+def test_modules_by_which_extensions_register_as_attributes():
+    """As awkward and pysheds use them."""
+    core, typed = nb.core, nb.typed
+    assert core.typing.templates.infer_global is nb.extending.infer_global
+    for decorator in (core.datamodel.registry.register_default(types.Type),
+                      core.imputils.iternext_impl(core.imputils.RefType.BORROWED)):
+        assert decorator(len) is len
+    assert typed.typedlist.List is typed.List and typed.typeddict.Dict is typed.Dict
