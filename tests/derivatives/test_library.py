@@ -58,6 +58,8 @@ def test_sorting():
         return np.sum(np.sort(a) * W + np.sort(a, axis=0)[1] ** 2) + np.median(a)
 
     agree(f, TALL)
+    agree(f, np.asfortranarray(TALL))
+    agree(lambda a: np.sum(np.sort(np.asfortranarray(a)) ** 3 * a), TALL)
 
 
 def test_least_squares():

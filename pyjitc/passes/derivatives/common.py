@@ -12,8 +12,8 @@ from .activity import Classes
 from .builder import Builder
 from .targets import paths_of_arrays, written_parameters, written_places
 
-__all__ = ["check_apart", "copied", "entry_of", "guarded_term", "own_type", "plain_value", "replace_arguments",
-           "tuples_beside", "with_copies", "zeros"]
+__all__ = ["check_apart", "copied", "copied_like", "entry_of", "guarded_term", "own_type", "plain_value",
+           "replace_arguments", "tuples_beside", "with_copies", "zeros"]
 
 
 def guarded_term(b: Builder, inst, d: Value, g: Value) -> Value:
@@ -63,6 +63,14 @@ def zeros(b: Builder, helpers, x: Value) -> Value:
     return found if found.type is own_type(t) else b.op(s.RETYPE, found, type=own_type(t))
 
 
+def copied_like(b: Builder, helpers, x: Value, given: Value) -> Value:
+    """A copy of `given`, a tangent or cotangent of x: in Fortran order where the type of x says so, else in C order."""
+    t = x.type
+    name = "copied_like_by_columns" if t.layout == "F" else "copied_like"
+    found = b.call(helpers(name, (t, given.type)), x, given)
+    return found if found.type is own_type(t) else b.op(s.RETYPE, found, type=own_type(t))
+
+
 def entry_of(b: Builder, fn: Function, wrt, seeds, helpers) -> list[tuple[Value, Value]]:
     """(part of an argument, part of its seed) for all floats and arrays of floats among the arguments with respect to
     which the function is differentiated.
@@ -90,9 +98,7 @@ def entry_of(b: Builder, fn: Function, wrt, seeds, helpers) -> list[tuple[Value,
             seed = seed if seed.type is own_type(t) else b.op(s.RETYPE, seed, type=own_type(t))
         elif type(t) is k.Array and is_varying(t):
             x = copied(b, helpers, x)
-            name = "copied_like_by_columns" if t.layout == "F" else "copied_like"
-            seed = b.call(helpers(name, (t, seed.type)), x, seed)
-            seed = seed if seed.type is own_type(t) else b.op(s.RETYPE, seed, type=own_type(t))
+            seed = copied_like(b, helpers, x, seed)
         if is_varying(t):
             leaves.append((x, seed))
         return x

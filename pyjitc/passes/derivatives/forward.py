@@ -19,7 +19,7 @@ from ...types import kinds as k
 from ...types.tangents import is_varying, tangent_type, varies
 from .activity import SAME_VALUE, Activity, items_of, partials_of
 from .builder import Builder, refused
-from .common import entry_of, guarded_term, own_type, plain_value, tuples_beside, zeros
+from .common import copied_like, entry_of, guarded_term, plain_value, tuples_beside, zeros
 from .ruled import called, has_one_value, leaves_of, open_calls
 
 __all__ = ["push"]
@@ -238,6 +238,5 @@ class _Forward:
         if type(found.type) is not k.Array:
             shape = b.op(s.TUPLE_MAKE, *(b.op(mem.ARRAY_DIM, x, axis=n) for n in range(x.type.ndim)), cls=None)
             found = b.cast(found, x.type.dtype)
-            return b.call(self.helpers("full", (shape.type, found.type)), shape, found)
-        found = b.call(self.helpers("copied_like", (x.type, found.type)), x, found)
-        return found if found.type is own_type(x.type) else b.op(s.RETYPE, found, type=own_type(x.type))
+            found = b.call(self.helpers("full", (shape.type, found.type)), shape, found)
+        return copied_like(b, self.helpers, x, found)
