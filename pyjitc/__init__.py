@@ -49,7 +49,7 @@ __getattr__ = _absent("pyjitc", _LATER, {
     "farray": _foreign,
     **dict.fromkeys(("prange", "set_num_threads", "get_num_threads", "get_thread_id", "set_parallel_chunksize",
                      "get_parallel_chunksize", "parallel_chunksize"), _pool),
-    **dict.fromkeys(_DERIVATIVES, _derivatives)})
+    **dict.fromkeys(_DERIVATIVES, _derivatives)}, ("cuda", "numba", "typed"))
 # as numba.types
 types.__getattr__ = _absent(types.__name__,
                             {name: f"names of types are in pyjitc itself: pyjitc.{name}" for name in _NAMES})

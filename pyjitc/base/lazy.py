@@ -7,7 +7,7 @@ import importlib
 from .forks import Importing
 from .uncollected import Uncollected
 
-__all__ = ["lazy"]
+__all__ = ["lazy", "load"]
 
 
 class _Lazy:
@@ -17,12 +17,13 @@ class _Lazy:
         self.__dict__["_name"] = name
 
     def __getattr__(self, attribute: str):
-        value = getattr(_load(self._name), attribute)
+        value = getattr(load(self._name), attribute)
         self.__dict__[attribute] = value
         return value
 
 
-def _load(name: str):
+def load(name: str):
+    """The module `name`, imported if it is not; a fork waits until that is done."""
     with Importing(), Uncollected():
         return importlib.import_module(name)
 

@@ -4,6 +4,8 @@ Each has one text for all Python versions, except where the C API differs; all s
 """
 from __future__ import annotations
 
+import re
+
 from ..base.lazy import lazy
 
 __all__ = ["NEEDS", "TEXT", "declare", "is_often_called", "needs_few_passes", "search_of", "text"]
@@ -23,6 +25,7 @@ _HOMES = {"str": strings, "decimal": decimals, "sort": sorting, "heap": sorting,
           **dict.fromkeys(("throw", "fetch", "push", "pop", "rethrow", "reraise", "stack", "no"), errors),
           **dict.fromkeys(("place", "in", "look", "field", "set_attribute", "set_field", "put", "function"),
                         objects)}
+_SYMBOL = re.compile(r"@([\w.]+)")
 _SIZES = {f"i{8 * size}": size for size in (1, 2, 4, 8, 16)}
 _OF_FLOATS = frozenset(("pyj_decimal_of_float", "pyj_decimal_shortest"))  # helpers that use a large table
 
@@ -233,8 +236,9 @@ def is_often_called(name: str) -> bool:
 
 
 def declare(body: str, declarations: dict[str, None]) -> list[str]:
-    """Add declarations of all that `body` refers to, and return their symbols."""
-    found = [symbol for symbol in _DECLARATIONS if f"@{symbol}" in body]
+    """Add declarations of all that `body` refers to, and return their symbols, in the order in which they stand there:
+    that of the table depends on which modules have been loaded."""
+    found = [symbol for symbol in dict.fromkeys(_SYMBOL.findall(body)) if symbol in _DECLARATIONS]
     declarations.update((_DECLARATIONS[symbol], None) for symbol in found)
     return found
 

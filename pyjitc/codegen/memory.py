@@ -478,6 +478,7 @@ NEEDS = {
     **{f"pyj_new_{count}": ("pyj_new", "pyj_sizes") for count in range(1, MOST_SIZED + 1)},
 }
 DECLARATIONS = {
+    "llvm.memset.p0.i64": "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",
     "madvise": "declare i32 @madvise(ptr, i64, i32)", "_Py_Dealloc": "declare void @_Py_Dealloc(ptr)",
     "PyExc_ValueError": "@PyExc_ValueError = external global i8",
     "llvm.umul.with.overflow.i64": "declare {i64, i1} @llvm.umul.with.overflow.i64(i64, i64)",

@@ -881,5 +881,4 @@ DECLARATIONS = {
     "llvm.ctlz.i64": "declare i64 @llvm.ctlz.i64(i64, i1)",
     "llvm.umin.i64": "declare i64 @llvm.umin.i64(i64, i64)", "llvm.umax.i64": "declare i64 @llvm.umax.i64(i64, i64)",
     "llvm.memcpy.p0.p0.i64": "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
-    "llvm.memset.p0.i64": "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",
 }

