@@ -15,9 +15,10 @@ from ..ir import core as ir
 from ..ops import control, exceptions, generic, memory, pyobject, structure
 from ..types.classes import FIXED_MODULES, fields, is_fixed, namespace, own
 from ..types.kinds import (
-    Attributes, Bool, Cell, Container, Dict, DictDisplay, DType, Exception_, Function, FunctionObject, Int,
+    Array, Attributes, Bool, Cell, Container, Dict, DictDisplay, DType, Exception_, Function, FunctionObject, Int,
     List, ListDisplay, Method, NoneType, Object, ObjectCell, ObjectOf, Singleton, Str, Struct, Super, Tuple, Type,
-    Unbound, Undefined, Union, any_part, closed, is_display, is_plain_tuple, is_scalar, members_of as types_of,
+    Unbound, Undefined, Union, any_part, closed, is_display, is_integer, is_plain_tuple, is_scalar,
+    members_of as types_of,
 )
 from ..types.typeof import variable_type
 from .boxed import by_python, exception, get_attribute, parts_of, test
@@ -499,22 +500,36 @@ class Operations:
             value = config.get(i.value, UNKNOWN)
             self.session.depend(config, i.value, value)
             return key_error(i) if value is UNKNOWN else self.held_constant(value)
-        return self.library.getitem(x, _as_index(x, i))
+        return self.library.getitem(x, self.as_index(x, i))
 
     def setitem(self, inst, operands):
         x, i, value = operands
-        return self.library.setitem(x, _as_index(x, i), _as_element(x, value), not self.analysis.spec.proto.library)
+        return self.library.setitem(x, self.as_index(x, i), _as_element(x, value), not self.analysis.spec.proto.library)
 
     def delitem(self, inst, operands):
         x, i = operands
-        return self.library.delitem(x, _as_index(x, i))
+        return self.library.delitem(x, self.as_index(x, i))
 
     def delattr_(self, inst, operands):
         return self.library.delete_attribute(operands[0], inst.attrs["name"])
 
+    def as_index(self, x: Expr, i: Expr) -> Expr:
+        """The index of an item of `x`. An integer enum member is its int where it is a position, and an array without
+        axes is its integer; a key stays as it is."""
+        t = x.type
+        if isinstance(t, (Dict, DictDisplay, ObjectOf)) or t is Object or isinstance(t, Singleton) and isinstance(
+                t.value, dict):
+            return i
+        return plain_int(i) if isinstance(t, Array) else self.as_position(plain_int(i))
+
+    def as_position(self, i: Expr) -> Expr:
+        """An integer array without axes as its integer; any other value unchanged."""
+        whole = isinstance(i.type, Array) and not i.type.ndim and is_integer(i.type.dtype)
+        return self.library.getitem(i, constant(())) if whole else i
+
     def slice_(self, inst, operands):
-        return Apply(structure.SLICE_MAKE,
-                     *(self.library.slice_bound(x) if type(x.type) is Union else x for x in operands))
+        return Apply(structure.SLICE_MAKE, *(self.library.slice_bound(x) if type(x.type) is Union else
+                                             self.as_position(x) for x in operands))
 
     def call_inst(self, inst, operands):
         names = inst.attrs.get("kwnames") or ()
@@ -946,14 +961,6 @@ class Operations:
 
 
 @functools.lru_cache(1024)
-def _as_index(x: Expr, i: Expr) -> Expr:
-    """The index of an item of `x`: an integer enum member is its int where it is a position; a key stays as it is."""
-    t = x.type
-    keyed = isinstance(t, (Dict, DictDisplay, ObjectOf)) or t is Object or isinstance(t, Singleton) and isinstance(
-        t.value, dict)
-    return i if keyed else plain_int(i)
-
-
 def _as_element(x: Expr, value: Expr) -> Expr:
     """A value that is stored in `x`: an integer enum member is its int in arrays and the like; others keep objects."""
     holds = isinstance(x.type, (Container, ListDisplay, DictDisplay, ObjectOf, Singleton)) or x.type is Object
