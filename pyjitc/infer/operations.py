@@ -960,13 +960,13 @@ class Operations:
                        "iterate over it inside a compiled function")
 
 
-@functools.lru_cache(1024)
 def _as_element(x: Expr, value: Expr) -> Expr:
     """A value that is stored in `x`: an integer enum member is its int in arrays and the like; others keep objects."""
     holds = isinstance(x.type, (Container, ListDisplay, DictDisplay, ObjectOf, Singleton)) or x.type is Object
     return value if holds else plain_int(value)
 
 
+@functools.lru_cache(1024)
 def _bound(holder, name, found):
     """The class method that the class stores as `found`, bound to `holder`. The cache returns one object for all uses,
     so that inference finds the same type each time."""
