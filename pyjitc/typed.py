@@ -32,6 +32,7 @@ from .ops.natives import can_hold
 from .ops.owned import NATIVE, SLOT
 from .runtime.objects import declare_object_class
 from .types import kinds
+from .types.lattice import dtype_of, numpy_counterpart
 from .types.text import parse, python_scalars
 from .types.typeof import element_type, typeof
 
@@ -195,6 +196,9 @@ class List(_Owner):
         return _sequence_iterator(self)
 
     def __array__(self, dtype=None, copy=None):
+        item = type(self).item_types[0]
+        if not self and dtype is None and kinds.is_scalar(item):
+            dtype = dtype_of(numpy_counterpart(item))
         return np.array(self.tolist(), dtype)
 
     def _items(self):
@@ -227,15 +231,15 @@ class Dict(_Owner):
     def __iter__(self):
         return _steps(self)
 
-    @_meaning(typed.keys_of_dict)
+    @_meaning(typed.view_of_keys)
     def keys(self):
         return collections.abc.KeysView(self)
 
-    @_meaning(typed.values_of_dict)
+    @_meaning(typed.view_of_values)
     def values(self):
         return collections.abc.ValuesView(self)
 
-    @_meaning(typed.items_of_dict)
+    @_meaning(typed.view_of_items)
     def items(self):
         return collections.abc.ItemsView(self)
 
@@ -272,11 +276,11 @@ class Set(_Owner):
     def __iter__(self):
         return _steps(self)
 
-    def _items(self):
-        return self.toset()
+    def __repr__(self):
+        return f"{type(self).__name__}({'{' + ', '.join(map(repr, self)) + '}' if self else 'set()'})"
 
-    def __reduce__(self):
-        return _restored, (*_maker(type(self)), list(self)), getattr(self, "__dict__", None)
+    def _items(self):
+        return list(self)
 
     @staticmethod
     def _check(item):

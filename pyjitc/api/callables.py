@@ -119,7 +119,7 @@ def _made(fun, parameters, passed, defaults, given) -> FunctionType:
     filename, line = (code.co_filename, code.co_firstlineno) if code else (f"<{called}>", 1)
     made.__code__ = placed(made.__code__, called, filename, line)
     made.__defaults__ = defaults or None
-    made.__module__, made.__name__ = space["__name__"], called
+    made.__module__, made.__name__ = space.get("__name__"), called
     made.__qualname__, made.__doc__ = getattr(inner, "__qualname__", called), getattr(inner, "__doc__", None)
     return made
 

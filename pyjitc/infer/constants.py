@@ -13,10 +13,12 @@ from ..ops.control import UNBOUND
 from ..runtime.dispatcher import Callable_
 from ..runtime.objects import is_object_class
 from ..types import kinds
-from ..types.classes import plain_integers, refused_method
+from ..types.classes import (
+    COMPARISONS, MIRRORED, OPERATORS, UNARY, defines, plain_integers, refused_method,
+)
 from ..types.kinds import (
     Array, Bool, Bytes, Complex, DType, Ellipsis_, Float, Int, NoneType, Object, ObjectOf, Singleton, Slice, Str,
-    Tuple, Unbound, uint64,
+    Tuple, Unbound, is_number, uint64,
 )
 from ..types.lattice import dtype_of, type_of_dtype
 from ..types.typeof import attributes_type, instance_type, plain_array, record_type, typeof
@@ -171,14 +173,45 @@ def _function(value):
 FLAG_OPERATORS = ("|", "&", "^", "~", "in", "not in")  # those that enum.Flag defines
 
 
-def plain_int(x: Expr, op: str = "") -> Expr:
-    """A member of an IntEnum or IntFlag as the int that `op`, or a function, processes; any other value unchanged."""
+def plain_int(x: Expr) -> Expr:
+    """A member of an IntEnum or IntFlag as the int that a function processes; any other value unchanged."""
+    member = _int_member(x)
+    return x if member is None or not plain_integers(type(member)) else Const(Int, int(member))
+
+
+def plain_ints(operands, op: str, inplace: bool = False):
+    """The operands of an operator, with members of an IntEnum or IntFlag as the ints that it processes: all of them
+    unless it calls a method that the program has written."""
+    if _calls_method(operands, op, inplace):
+        return operands
+    members = map(_int_member, operands)
+    return [x if member is None or isinstance(member, enum.Flag) and op in FLAG_OPERATORS else Const(Int, int(member))
+            for x, member in zip(operands, members)]
+
+
+def _int_member(x: Expr):
+    """The member of an IntEnum or IntFlag that a value is; None for any other value."""
     value = x.type.value if type(x.type) is Singleton else None
-    if (isinstance(value, int) and isinstance(value, enum.Enum) and plain_integers(type(value))
-            and not (isinstance(value, enum.Flag) and op in FLAG_OPERATORS)):
-        return Const(Int, int(x.type.value))
-    return x
+    return value if isinstance(value, int) and isinstance(value, enum.Enum) else None
 
 
-def plain_ints(operands, op: str = ""):
-    return [plain_int(x, op) for x in operands]
+def _calls_method(operands, op: str, inplace: bool) -> bool:
+    """Whether an operator calls a method of the class of a member of an IntEnum."""
+    first, last = _int_member(operands[0]), _int_member(operands[-1])
+    if first is None and last is None:
+        return False
+    if len(operands) == 1:
+        return defines(type(first), UNARY[op])
+    if op in ("in", "not in"):
+        return defines(type(first), "__eq__") or defines(type(last), "__contains__", "__iter__")
+    names: tuple[str, ...]
+    if op in COMPARISONS:
+        names, reflected = (COMPARISONS[op],), COMPARISONS[MIRRORED[op]]
+    else:
+        names, reflected = (f"__{OPERATORS[op]}__", *[f"__i{OPERATORS[op]}__"] * inplace), f"__r{OPERATORS[op]}__"
+    if first is not None and defines(type(first), *names):
+        return True
+    # A number or array on the left answers first, unless the class on the right is derived from its class, as from int.
+    t = operands[0].type
+    answers = first is not None or isinstance(t, Array) or is_number(t) and t is not Int
+    return last is not None and not answers and defines(type(last), reflected)

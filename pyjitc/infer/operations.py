@@ -15,9 +15,10 @@ from ..ir import core as ir
 from ..ops import control, exceptions, generic, memory, pyobject, structure
 from ..types.classes import FIXED_MODULES, fields, is_fixed, namespace, own
 from ..types.kinds import (
-    Attributes, Bool, Cell, Container, Dict, DType, Exception_, Function, FunctionObject,
+    Array, Attributes, Bool, Cell, Container, Dict, DictDisplay, DType, Exception_, Function, FunctionObject, Int,
     List, ListDisplay, Method, NoneType, Object, ObjectCell, ObjectOf, Singleton, Str, Struct, Super, Tuple, Type,
-    Unbound, Undefined, Union, any_part, closed, is_display, is_plain_tuple, is_scalar, members_of as types_of,
+    Unbound, Undefined, Union, any_part, closed, is_display, is_integer, is_plain_tuple, is_scalar,
+    members_of as types_of,
 )
 from ..types.typeof import variable_type
 from .boxed import by_python, exception, get_attribute, parts_of, test
@@ -262,7 +263,7 @@ class Operations:
         return CellSet(operands[0], operands[1])
 
     def binary(self, inst, operands):
-        operands = plain_ints(operands, inst.attrs["op"])
+        operands = plain_ints(operands, inst.attrs["op"], inst.op is generic.INPLACE)
         if inst in self.session.findings.sums and all([is_plain_tuple(x.type) for x in operands]):
             return self.library.joined_tuple(*operands)
         return self.library.binary(inst.attrs["op"], *operands, inplace=inst.op is generic.INPLACE)
@@ -343,7 +344,9 @@ class Operations:
                 self.session.depend(vars(holder), name, vars(holder)[name])
                 return constant(vars(holder)[name])
             if isinstance(holder, enum.Enum):
-                self.class_attribute(type(holder), name)
+                value = self.class_attribute(type(holder), name)
+                if isinstance(holder, int) and name[0] != "_" and value is vars(int).get(name):
+                    return self.library.getattr(Const(Int, int(holder)), name)
         elif isinstance(x.type, Tuple) and x.type.cls is not None and name not in fields(x.type.cls):
             self.class_attribute(x.type.cls, name)
         elif isinstance(x.type, Attributes) and name not in x.type.names:
@@ -497,20 +500,36 @@ class Operations:
             value = config.get(i.value, UNKNOWN)
             self.session.depend(config, i.value, value)
             return key_error(i) if value is UNKNOWN else self.held_constant(value)
-        return self.library.getitem(x, plain_int(i))
+        return self.library.getitem(x, self.as_index(x, i))
 
     def setitem(self, inst, operands):
-        return self.library.setitem(*plain_ints(operands), not self.analysis.spec.proto.library)
+        x, i, value = operands
+        return self.library.setitem(x, self.as_index(x, i), _as_element(x, value), not self.analysis.spec.proto.library)
 
     def delitem(self, inst, operands):
-        return self.library.delitem(operands[0], plain_int(operands[1]))
+        x, i = operands
+        return self.library.delitem(x, self.as_index(x, i))
 
     def delattr_(self, inst, operands):
         return self.library.delete_attribute(operands[0], inst.attrs["name"])
 
+    def as_index(self, x: Expr, i: Expr) -> Expr:
+        """The index of an item of `x`. An integer enum member is its int where it is a position, and an array without
+        axes is its integer; a key stays as it is."""
+        t = x.type
+        if isinstance(t, (Dict, DictDisplay, ObjectOf)) or t is Object or isinstance(t, Singleton) and isinstance(
+                t.value, dict):
+            return i
+        return plain_int(i) if isinstance(t, Array) else self.as_position(plain_int(i))
+
+    def as_position(self, i: Expr) -> Expr:
+        """An integer array without axes as its integer; any other value unchanged."""
+        whole = isinstance(i.type, Array) and not i.type.ndim and is_integer(i.type.dtype)
+        return self.library.getitem(i, constant(())) if whole else i
+
     def slice_(self, inst, operands):
-        return Apply(structure.SLICE_MAKE,
-                     *(self.library.slice_bound(x) if type(x.type) is Union else x for x in operands))
+        return Apply(structure.SLICE_MAKE, *(self.library.slice_bound(x) if type(x.type) is Union else
+                                             self.as_position(x) for x in operands))
 
     def call_inst(self, inst, operands):
         names = inst.attrs.get("kwnames") or ()
@@ -939,6 +958,12 @@ class Operations:
     def no_yield(self, inst, operands):
         raise Mismatch("a generator cannot be handed to the interpreter yet",
                        "iterate over it inside a compiled function")
+
+
+def _as_element(x: Expr, value: Expr) -> Expr:
+    """A value that is stored in `x`: an integer enum member is its int in arrays and the like; others keep objects."""
+    holds = isinstance(x.type, (Container, ListDisplay, DictDisplay, ObjectOf, Singleton)) or x.type is Object
+    return value if holds else plain_int(value)
 
 
 @functools.lru_cache(1024)

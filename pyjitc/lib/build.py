@@ -18,13 +18,14 @@ from ..ir.flags import FunctionFlags
 from ..ops import arith
 from ..ops.derivative import Ruled
 from ..types import kinds as k
+from ..types.classes import COMPARISONS
 from ..types.lattice import dtype_of, part_of, promote
 
 extended = lazy("pyjitc.lib.extended")
 units = lazy("pyjitc.lib.np.dates.units")
 
 __all__ = ["a_type", "apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked",
-           "SYMBOLS", "MIRRORED", "sample", "wide_as", "fitted", "is_list", "is_sequence", "no_shape", "compiled",
+           "SYMBOLS", "sample", "wide_as", "fitted", "is_list", "is_sequence", "no_shape", "compiled",
            "outlined", "unvectorised", "gathering", "unoptimised", "unpolled", "FLAGS", "Rules", "DERIVATIVES",
            "by_value", "derivatives", "BATCHED", "batched"]
 
@@ -36,7 +37,6 @@ SYMBOLS = {
     "&": operator.and_, "|": operator.or_, "^": operator.xor,
     "<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">": operator.gt, ">=": operator.ge,
 }
-MIRRORED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}  # x < y is the same as y > x
 
 
 def compiled(function):
@@ -217,7 +217,7 @@ def mismatch(op: str, *operands: Expr, inplace: bool = False) -> Mismatch:
         return Mismatch(f'can only concatenate str (not "{names[1]}") to str', "write an f-string, as in f'{x}'")
     if len(names) == 1:
         return Mismatch(f"bad operand type for unary {op}: '{names[0]}'", hint)
-    if op in MIRRORED:
+    if op in COMPARISONS:
         return Mismatch(f"'{op}' not supported between instances of '{names[0]}' and '{names[1]}'", hint)
     shown = f"{op}=" if inplace else "** or pow()" if op == "**" else op
     return Mismatch(f"unsupported operand type(s) for {shown}: '{names[0]}' and '{names[1]}'", hint)

@@ -13,8 +13,9 @@ from ..infer.boxed import boxed, by_python
 from ..infer.meaning import Call, Const, Expr, Mismatch, NotNative
 from ..infer.names import describe
 from ..types import kinds as k
+from ..types.classes import MIRRORED
 from ..types.kinds import Bool, Object, Str, Struct, Type
-from .build import MIRRORED, mismatch
+from .build import mismatch
 from .intrinsics import same
 
 __all__ = ["Protocol", "State", "boxed", "by_python", "declare", "declare_object", "protocol_of", "protocol_of_kind",

@@ -21,7 +21,9 @@ from .refusals import AS_LOOP, AS_TUPLE, OUTSIDE, READ, advice, is_kernel, of_a_
 
 __all__ = ["advice_of_call", "attribute", "call", "of_python", "other_attribute"]
 
-_PUBLIC = {"posix": "os", "nt": "os", "posixpath": "os.path", "ntpath": "os.path",
+_PACKAGE = __name__.partition(".")[0]
+_PUBLIC = {f"{_PACKAGE}.api.jit": _PACKAGE, f"{_PACKAGE}.api.derivatives": _PACKAGE,
+           "posix": "os", "nt": "os", "posixpath": "os.path", "ntpath": "os.path",
            "pydatetime": "datetime", "pydecimal": "decimal", "numpy.ma.core": "numpy.ma", "numpy.ma.extras": "numpy.ma"}
 
 
@@ -60,7 +62,7 @@ def of_python(function: str, module: str, error: Mismatch) -> Mismatch:
     if full == "functools.update_wrapper":
         return NotNative("functools.wraps is not compiled for a function made in compiled code, whose name and other "
                          "attributes cannot be changed", hint)
-    return NotNative(f"{full} is not compiled: {error.message}", hint)
+    return NotNative(f"{full} is not compiled{f': {error.message}' if module != _PACKAGE else ''}", hint)
 
 
 def call(target) -> Mismatch:

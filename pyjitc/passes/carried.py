@@ -35,6 +35,8 @@ SUMS = {a.FADD: (a.FADD, 0), a.FSUB: (a.FADD, 0), a.FMUL: (a.FMUL, 1), a.FDIV: (
          FMAX_NUMBER: (FMAX_NUMBER, float("-inf")), FMIN_NUMBER: (FMIN_NUMBER, float("inf"))}
 # operations whose accumulator is the left operand: x - s is no sum
 LEFT_ONLY = frozenset((a.FSUB, a.FDIV, a.ISUB, a.ISUB_CK))
+# operations that pass a value on, or give it another form of the same number
+_PASS = {SELECT, a.CAST, UNION_GET, UNION_MAKE}
 _STRICT = {a.ILT, a.IGT, a.FLT, a.FGT}
 # operations of the conditions that choose an extreme
 _TESTS = {*_STRICT, a.ILE, a.IGE, a.FLE, a.FGE, a.FEQ, a.FNE, a.BOR, a.BAND, a.BNOT, a.CAST}
@@ -120,6 +122,12 @@ class Carried:
         at = new.inst if new.inst is not None and new.inst.loc.line else next(
             (inst for inst in (*updates, *reads) if inst.loc.line), self.branch)
         kinds = list(dict.fromkeys(SUMS[inst.op][0] for inst in updates))
+        types = sorted({with_article(str(inst.result.type)) for inst in updates})
+        if len(types) > 1 and len({SUMS[inst.op][1] for inst in updates}) == 1 and not reads:
+            return self.error(at, f"{what} goes from one iteration of a parallel loop to the next, as "
+                              f"{' on some paths and as '.join(types)} on others",
+                              f"a sum or product has one type: start {x} with a value of the type of its terms, such "
+                              f"as np.int64(0), or convert them, as in {x} += float(y)")
         if len(kinds) == 1 and reads:
             reader = next((inst for inst in reads if inst.loc.line), None)
             line = f" (line {reader.loc.line})" if reader is not None and reader.loc.line != at.loc.line else ""
@@ -141,7 +149,7 @@ class Carried:
         sources = {new: None}
         for v in growing(sources):
             inst = v.inst
-            if inst is not None and (inst.op in SUMS or inst.op is SELECT):
+            if inst is not None and (inst.op in SUMS or inst.op in _PASS):
                 sources.update(dict.fromkeys(inst.args))
             elif inst is None and v in self.defined and self.defs.block_of[v] is not self.header:
                 block = self.defs.block_of[v]
@@ -158,7 +166,7 @@ class Carried:
                     if inst.op in SUMS:
                         updates.append(inst)
                     values[inst.result] = None
-                elif block is not self.header:
+                elif block is not self.header and inst.op is not UNION_IS:
                     reads.append(inst)
         return updates, reads
 

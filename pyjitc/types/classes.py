@@ -12,9 +12,9 @@ import sys
 from types import FunctionType
 from typing import Any
 
-__all__ = ["DECLARED_FIELDS", "DECLARED_TYPES", "FIXED_MODULES", "HIDDEN_FIELDS", "UNWRITTEN", "OPERATORS", "fields",
-           "is_built_in_record", "is_compiled", "is_fixed", "is_of_library", "namespace", "own", "refused_method",
-           "plain_integers"]
+__all__ = ["COMPARISONS", "DECLARED_FIELDS", "DECLARED_TYPES", "FIXED_MODULES", "HIDDEN_FIELDS", "MIRRORED",
+           "OPERATORS", "UNARY", "UNWRITTEN", "defines", "fields", "is_built_in_record", "is_compiled", "is_fixed",
+           "is_of_library", "namespace", "own", "plain_integers", "refused_method"]
 
 # Modules whose attributes are assumed not to change: they have no guards.
 FIXED_MODULES = frozenset(sys.stdlib_module_names) | {"numpy", __name__.partition(".")[0], "llvmlite", "builtins"}
@@ -55,8 +55,12 @@ _HARMLESS = frozenset(f"__{name}__" for name in (
     "getnewargs getnewargs_ex getstate setstate reduce reduce_ex copy deepcopy replace init_subclass class_getitem "
     "sizeof dir parameters "
     "type_params firstlineno static_attributes abstractmethods slotnames").split())
-_COMPARED = ("lt", "le", "eq", "ne", "gt", "ge", "bool", "neg", "pos", "abs", "invert", "index", "int", "float",
-             "round", "divmod")
+# The methods that comparisons call, those that they call of the right operand, and the methods of unary operators.
+COMPARISONS = {"==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__"}
+MIRRORED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}  # x < y is the same as y > x
+UNARY = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
+_AS_NUMBERS = ("lt", "le", "eq", "ne", "gt", "ge", "bool", "neg", "pos", "abs", "invert", "index", "int", "float",
+               "round", "divmod")
 
 
 # Modules of this package whose classes are compiled as those of programs.
@@ -135,6 +139,11 @@ def refused_method(cls: type) -> str:
 
 
 def plain_integers(cls: type) -> bool:
-    """Whether operators treat a member of this IntEnum as its int."""
-    return all(own(cls, f"__{kind}{name}__") is UNWRITTEN for name in OPERATORS.values() for kind in ("", "r")) and all(
-        own(cls, f"__{name}__") is UNWRITTEN for name in _COMPARED)
+    """Whether all operators treat a member of this IntEnum as its int."""
+    return not defines(cls, *(f"__{kind}{name}__" for name in OPERATORS.values() for kind in ("", "r")),
+                       *(f"__{name}__" for name in _AS_NUMBERS))
+
+
+def defines(cls: type, *names: str) -> bool:
+    """Whether the program defines one of these attributes in the class or a base class."""
+    return any([own(cls, name) is not UNWRITTEN for name in names])

@@ -559,7 +559,27 @@ def shifts_rows(a):
             a[i, j] = a[i - 1, j] + a[i + 1, j]
 
 
+def adds_two_types(a):
+    s = 0
+    for i in prange(len(a)):
+        if a[i] > 2:
+            s += a[i]
+        else:
+            s += 1
+    return s
+
+
+def adds_two_floats(a):
+    s = 0.0
+    for i in prange(len(a)):
+        s += a[i] if a[i] > 2 else 1
+    return s
+
+
 @pytest.mark.parametrize("function, argument, message, line", [
+    (adds_two_types, A, "'s' goes from one iteration .*, as a float64 on some paths and as an int on others", 6),
+    (adds_two_types, A.astype(int), "'s' goes from .*, as an int on some paths and as an int64 on others", 6),
+    (adds_two_floats, A.astype(np.float32), "'s' goes from .*, as a float on some paths and as a float32 on others", 3),
     (carries, A, "'x' goes from one iteration of a parallel loop to the next, .*: it is updated in two ways", 3),
     (reads_the_sum, A, r"'s' goes from one iteration .*: an iteration also reads it \(line ", 3),
     (uses_the_one_before, A, "'p' goes from one iteration .*: an iteration needs what the one before has left", 3),
@@ -574,6 +594,20 @@ def test_loops_that_are_not_independent(function, argument, message, line):
     argument = argument.copy()
     # without parallel=True prange is range
     assert not difference(outcome(function, (argument,)), outcome(njit(function), (argument,)))
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32])
+def test_sums_of_array_elements_and_numbers_have_the_type_with_which_they_start(dtype):
+    def adds(a, s):
+        for i in prange(len(a)):
+            if a[i] > 2:
+                s += a[i]
+            else:
+                s += 1
+        return s
+
+    arguments = np.arange(10, dtype=dtype), dtype(0)
+    assert not difference(outcome(adds, arguments), outcome(njit(parallel=True)(adds), arguments))
 
 
 def leaves(a):

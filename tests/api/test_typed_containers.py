@@ -171,6 +171,74 @@ def test_items_are_converted_to_the_type():
     assert List[Point]([Point(1, 2)])[0] == Point(1, 2.0)
 
 
+KEYS = {"float": 1.0, "no whole": 1.5, "beyond": 1e300, "infinity": float("inf"), "bool": True,
+        "float32": np.float32(3), "int8": np.int8(3), "uint64": np.uint64(1), "large": np.uint64(2**64 - 1),
+        "complex": 1 + 0j, "imaginary": 1j, "text": "x", "a key": "b", "bytes": b"b", "None": None, "pair": (1, 2),
+        "another pair": (1, "b"), "three": (1, 2, 3)}
+ASK = {"in": lambda x, key: (key in x, key not in x, key in x.keys()), "item": lambda x, key: x[key],
+       "get": lambda x, key: (x.get(key), x.get(key, 5.5)), "pop": lambda x, key: x.pop(key),
+       "pop default": lambda x, key: x.pop(key, 5.5), "delete": lambda x, key: x.__delitem__(key)}
+ASK_SET = {"in": lambda x, key: key in x, "discard": lambda x, key: x.discard(key),
+           "remove": lambda x, key: x.remove(key)}
+
+
+@pytest.mark.parametrize("given, key", [
+    *[pytest.param({1: 2.0, 3: 4.0, -1: 1.0}, key, id=name) for name, key in KEYS.items()],
+    *[({"b": 2.0}, key) for key in (1.5, None, b"b", "b")],
+    *[({(1, 2): 2.0}, key) for key in (1.5, "x", (1, 2), (1, "b"), (1, 2, 3), (True, np.int8(2)))]])
+def test_keys_of_other_types(given, key):
+    for ask in ASK.values():
+        agree(ask, Dict, given, key)
+    for ask in ASK_SET.values():
+        agree(ask, Set, set(given), key)
+
+
+@pytest.mark.parametrize("value", ["a", 1.5, None, (1, 2), 1.0])
+def test_items_of_other_types(value):
+    for ask in (lambda x, v: v in x, lambda x, v: x.index(v), lambda x, v: x.count(v), lambda x, v: x.remove(v)):
+        agree(ask, List, [1, 2, 3], value)
+
+
+def test_views_of_dicts():
+    def views(x):
+        keys, values, items = x.keys(), x.values(), x.items()
+        found = len(keys), len(values), len(items), 2.5 in values, (1, 2.5) in items, [key for key in keys], bool(keys)
+        x[9] = 1.0
+        found += len(keys), sum(values), [item for item in items], 9 in keys
+        x.clear()
+        return found, len(keys), bool(values), not items
+
+    agree(views, Dict, {1: 2.5, 7: 3.5})
+
+
+@pytest.mark.parametrize("items", [[1, 2, 3], [1.5], [True, False], [1j], [np.float32(1)], [(1, 2), (3, 4)]])
+def test_arrays_of_lists(items):
+    def arrays(x):
+        return np.array(x), np.asarray(x), np.array(x, ndmin=2), np.array(x, np.complex64), np.array(x) is np.array(x)
+
+    x = List(items)
+    for found, expected in zip(njit(arrays)(x), arrays(items)):
+        assert repr(found) == repr(expected)
+    empty = type(x)()
+    if isinstance(items[0], tuple):  # NumPy's array has one axis
+        with pytest.raises(TypeError, match="an empty list becomes an array with one axis, .* compiled for 2"):
+            njit(arrays)(empty)
+    else:
+        found, expected = njit(arrays)(empty)[0], np.array(empty)
+        assert len(found) == len(expected) == 0 and found.dtype == expected.dtype == np.array(items).dtype
+
+
+def test_integers_beyond_64_bits_are_not_stored():
+    def store(x, item):
+        x.append(item)
+
+    for run in (store, njit(store)):
+        x = List([1])
+        with pytest.raises(OverflowError):
+            run(x, np.uint64(2**64 - 1))
+        assert x.tolist() == [1]
+
+
 def test_what_has_no_type():
     for made, message in ((lambda: List(), "has no items that show their type"),
                           (lambda: List([]), "there are no items"),
@@ -193,6 +261,9 @@ def test_classes():
     assert np.array_equal(np.array(List([1.5, 2])), [1.5, 2.0]) and x.tolist() == [1]
     assert d.todict() == dict(d) == {1: 2} and s.toset() == {1} and sorted(List([2, 1])) == [1, 2]
     assert repr(d) == "Dict[int, int]({1: 2})" and repr(s) == "Set[int]({1})"
+    ordered = Set([5, 100, 1])
+    assert repr(ordered) == "Set[int]({5, 100, 1})" and repr(Set[int]()) == "Set[int](set())"
+    assert list(ordered) == list(pickle.loads(pickle.dumps(ordered))) == [5, 100, 1]
 
 
 class Numbers(List[int]):

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 import pyjitc
-from pyjitc import (UnsupportedError, check_grads, checkpoint, grad, hessian, hvp, jacfwd, jacrev, jvp, linearize,
-                    njit, pmap, stop_gradient, value_and_grad, vjp, vmap)
+from pyjitc import (
+    TypingError, UnsupportedError, check_grads, checkpoint, custom_jvp, custom_vjp, grad, hessian, hvp, jacfwd,
+    jacrev, jvp, linearize, njit, pmap, stop_gradient, value_and_grad, vjp, vmap,
+)
 
 X = np.array([0.5, 1.2, -0.3])
 A = np.array([[2.0, 0.3], [0.1, 1.5]])
@@ -416,6 +418,11 @@ def test_any_callable():
     assert grad(f)(3.0, 5.0, scale=1.0) == 30.0
     assert grad(model)(2.0) == 12.0 and grad(model.loss, (0, 1))(2.0, 5.0) == (15.0, 6.0)
     assert grad(lambda *a: a[0] * a[1] ** 2, (0, 1))(2.0, 3.0) == (9.0, 12.0)
+    without_name: dict = {}  # globals of functions of exec
+    exec("def f(*args): return args[0] * args[1]\ndef g(x, y=2.0): return x * y", without_name)
+    assert grad(without_name["f"], (0, 1))(2.0, 3.0) == (3.0, 2.0)
+    assert grad(partial(without_name["g"], y=3.0))(2.0) == 3.0 and grad(without_name["g"])(5.0) == 2.0
+    assert grad(lambda x: x.sum()[()] * 3)(X).tolist() == [3.0] * len(X)
     np.testing.assert_array_equal(vmap(lambda x, k=2.0: x * k)(X), 2 * X)
     np.testing.assert_array_equal(vmap(partial(f, 3.0))(X), 18 * X)
     _, pullback = vjp(lambda x: x * x, X)
@@ -583,3 +590,17 @@ def test_other_results_of_functions_of_dicts():
 
     for made in (grad, jacfwd, jacrev):
         assert made(f, has_aux=True)({"a": 2.0, "b": 3.0}) == ({"a": 3.0, "b": 2.0}, 2.0)
+
+
+@pytest.mark.parametrize("decorator", [custom_jvp, custom_vjp])
+def test_decorators_are_called_outside_compiled_functions(decorator):
+    def decorates(x):
+        @decorator
+        def f(y):
+            return y * 2
+
+        return f(x)
+
+    with pytest.raises(TypingError, match=f"pyjitc.{decorator.__name__} is not compiled\n(.*\n)*.*decorate the "
+                                          "function outside the compiled one"):
+        njit(decorates)(2.0)

@@ -1,4 +1,5 @@
 """Members of Enum, IntEnum and Flag as values, compared with the interpreter."""
+import collections
 import enum
 import functools
 import math
@@ -225,3 +226,148 @@ def test_operators_of_the_class():
             agree(function, one)
     with pytest.raises(TypeError, match="'<' not supported between instances of 'Urgency' and 'Planet'"):
         njit(compared)(Urgency.LOW, Planet.MARS)
+
+
+class Holder:
+    def __init__(self):
+        self.seen = []
+
+    def __getitem__(self, i):
+        return i
+
+    def __setitem__(self, i, value):
+        self.seen.append((i, value))
+
+    def __delitem__(self, i):
+        self.seen.append(i)
+
+
+def test_integer_members_stay_members_in_containers():
+    def stored(x):
+        numbers, table, counted, counter = [1, 2], {}, collections.defaultdict(int), collections.Counter()
+        numbers[0] = x
+        table[x] = 2
+        table["value"] = x
+        counted[x] += 1
+        counter[x] += 1
+        queue = collections.deque([1, 2, 3])
+        queue[Level.LOW] = x
+        return numbers, table, list(table), counted, counter, queue, x in table, int(x) in table, table[int(x)]
+
+    def into(numbers, table, x):
+        numbers[0] = x
+        table[x] = x
+        return numbers.pop(Level.LOW)
+
+    def of_all():
+        table, positions = {}, [0] * 6
+        for level in Level:
+            table[level] = level
+            positions[level] += level
+        return table, positions
+
+    def in_object():
+        holder = Holder()
+        holder[Level.LOW] = Level.HIGH
+        del holder[Level.HIGH]
+        return holder.seen, holder[Level.LOW]
+
+    def as_position(a, t):
+        a[Level.LOW] = Level.HIGH
+        numbers = [1, 2, 3]
+        del numbers[Level.LOW]
+        return a, a[Level.LOW], a[Bits.ONE:Bits.TWO], t[Level.LOW], "abc"[Level.LOW], range(9)[Level.HIGH], numbers
+
+    for x in (Level.HIGH, Bits.TWO):
+        agree(stored, x)
+        agree(into, [1, 2], {1: 2}, x)
+    agree(of_all)
+    agree(in_object)
+    agree(as_position, np.zeros(4), (1, 2))
+
+
+@pytest.mark.parametrize("x", [Level.HIGH, Bits.TWO])
+def test_errors_of_keys_have_the_member(x):
+    for missing in (lambda x: {Level.LOW: 1}[x], lambda x: {1: 1}[x], lambda x: {1: 2}.pop(x), lambda x: {1}.remove(x),
+                    lambda x: {}.__delitem__(x), lambda x: collections.OrderedDict({1: 1})[x]):
+        agree(missing, x)
+    agree(lambda d, x: d[x], {1: 2}, x)
+
+
+@pytest.mark.parametrize("x", [Level.HIGH, Bits.TWO, Bits.ONE | Bits.TWO])
+def test_attributes_of_int(x):
+    agree(lambda x: (x.bit_length(), x.real, x.imag, x.numerator, x.denominator, x.conjugate(), x.name, x.value,
+                     x.bit_count(), x.to_bytes(2, "big"), x.as_integer_ratio()), x)
+    agree(lambda: (Level.HIGH.bit_length(), (Bits.ONE | Bits.TWO).bit_length(), Level(5).real))
+
+
+class Loud(enum.IntEnum):
+    A = 1
+    B = 2
+
+    def __add__(self, other):
+        return "add", other
+
+
+class Reflecting(enum.IntEnum):
+    A = 1
+    B = 2
+
+    def __radd__(self, other):
+        return "radd", other
+
+
+class LoudFlag(enum.IntFlag):
+    A = 1
+    B = 2
+
+    def __add__(self, other):
+        return "add", other
+
+
+class Comparing(enum.IntEnum):
+    A = 1
+    B = 2
+
+    def __lt__(self, other):
+        return "lt"
+
+    def __eq__(self, other):
+        return "eq"
+
+    __hash__ = int.__hash__
+
+
+class Negated(enum.IntEnum):
+    A = 1
+    B = 2
+
+    def __neg__(self):
+        return "neg"
+
+    def __bool__(self):
+        return False
+
+
+@pytest.mark.parametrize("cls", [Loud, Reflecting, LoudFlag, Comparing, Negated])
+def test_integers_with_an_operator_of_their_own_have_the_others_of_int(cls):
+    def operators(x, y):
+        return (x + 1, 1 + x, x + y, 1.5 + x, x + 1.5, True + x, np.int64(1) + x, Level.LOW + x, x + Level.LOW, x * 2,
+                2 * x, x - y, y ** x, 3 // y, x | y, x / y, -x, +x, ~x, not x)
+
+    def comparisons(x, y):
+        return (x < 2, 2 > x, 1 < x, x == 1, 1 == x, x != 1, x > 1, x <= y, x < y, 1.5 > x, np.int64(2) > x, 1.0 == x)
+
+    def in_place(x):
+        y = x
+        y *= 3
+        z = x
+        z += 1
+        return y, z
+
+    def with_array(a, x):
+        return a + x, a * x, x * a, a == x
+
+    for function, *args in (operators, cls.A, cls.B), (comparisons, cls.A, cls.B), (in_place, cls.A):
+        agree(function, *args)
+    agree(with_array, np.arange(3), cls.B)

@@ -14,10 +14,11 @@ from ...ops.math import FABS, HYPOT, RINT
 from ...ops.pyobject import PY_BOX, PY_GETATTR
 from ...ops.structure import SELECT, TUPLE_MAKE
 from ...types import kinds as k
+from ...types.classes import MIRRORED
 from ...types.kinds import Bool, Complex, Float, Int, NpInt, Singleton, is_complex, is_float, is_number, is_numpy_scalar
 from ...types.lattice import kind_of, promote, python_promote
 from .. import operations
-from ..build import MIRRORED, SYMBOLS, apply, cast, convert, fitted, number, provoked, type_name
+from ..build import SYMBOLS, apply, cast, convert, fitted, number, provoked, type_name
 from ..np.elementwise import numbers as np_numbers
 from ..protocol import by_python
 from ..rule import Rule, rule

@@ -13,9 +13,11 @@ from ...infer.constants import constant
 from ...infer.meaning import Apply, Call, CallValue, ClassAttribute, Const, Expr, Fresh, Mismatch, NotNative, Throw
 from ...ops import structure
 from ...runtime.dispatcher import Callable_
-from ...types.classes import UNWRITTEN, OPERATORS, fields, is_built_in_record, own, refused_method
+from ...types.classes import (
+    COMPARISONS, MIRRORED, OPERATORS, UNARY, UNWRITTEN, fields, is_built_in_record, own, refused_method,
+)
 from ...types.kinds import Attributes, Dict, ObjectOf, Singleton, Str, Tuple, union_of
-from ..build import MIRRORED, mismatch
+from ..build import mismatch
 from ..protocol import by_python
 
 lists, tuples = lazy("pyjitc.lib.py.lists"), lazy("pyjitc.lib.py.tuples")
@@ -23,9 +25,7 @@ lists, tuples = lazy("pyjitc.lib.py.lists"), lazy("pyjitc.lib.py.tuples")
 __all__ = ["answer", "attribute", "binary", "class_of", "compared", "enum_item", "enum_member", "enum_members",
            "method", "named_tuple", "own_method", "unary"]
 
-_COMPARED = {"==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__"}
 _REFLECTED = {f"__{name}__": f"__r{name}__" for name in OPERATORS.values()}
-_UNARY = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
 
 
 def class_of(x: Expr) -> type | None:
@@ -182,7 +182,7 @@ def compared(op: str, x: Expr, y: Expr, identity: bool = True) -> Expr | None:
 
     Both objects are asked, also where they have one class. An object whose class has no `__ne__` answers `!=` by its
     `__eq__`. identity: whether the objects have one, by which they are equal or not where neither method answers."""
-    first, second = own_method(x, _COMPARED[op]), own_method(y, _COMPARED[MIRRORED[op]])
+    first, second = own_method(x, COMPARISONS[op]), own_method(y, COMPARISONS[MIRRORED[op]])
     if op == "!=":
         return _unequal(first, second, x, y, identity)
     if first is None and second is None:
@@ -211,7 +211,7 @@ def _in_order(one: tuple, other: tuple) -> tuple[tuple, tuple]:
 
 
 def unary(op: str, x: Expr) -> Expr | None:
-    function = own_method(x, _UNARY.get(op, ""))
+    function = own_method(x, UNARY.get(op, ""))
     return None if function is None else CallValue(function, x)
 
 

@@ -16,9 +16,10 @@ from ...ops.arith import (
     INOT, IOR, ISHL_CK, ISHR, ISUB_CK, ITRUEDIV, IXOR, REAL,
 )
 from ...types import kinds as k
+from ...types.classes import MIRRORED
 from ...types.kinds import Bool, Complex, Float, Int, is_number, is_python_number, is_scalar, is_time
 from ...types.lattice import python_promote
-from ..build import MIRRORED, apply, cast, mismatch, number
+from ..build import apply, cast, mismatch, number
 
 # modules that most functions do not need
 numbers = lazy("pyjitc.lib.py.numbers")

@@ -2,21 +2,26 @@
 list or table that an object owns, positions in it, and the conversion of what is stored to the type of its items."""
 from __future__ import annotations
 
+import numpy as np
+
+from ...infer.constants import plain_int
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch
 from ...ops.localtables import LOCAL_REMOVE, key_type
 from ...ops.memory import CHECK_INDEX
 from ...ops.natives import NATIVE_LEN
 from ...ops.objects import OBJECT_NEW
-from ...ops.owned import NATIVE, OWNED_BEGIN, OWNED_GET, OWNED_KEY, OWNED_LAST
+from ...ops.owned import NATIVE, OWNED_BEGIN, OWNED_GET, OWNED_KEY, OWNED_LAST, OWNED_SLOT
 from ...ops.structure import TUPLE_GET, TUPLE_MAKE
 from ...types import kinds as k
-from ...types.kinds import Bool, NativeList, Slice, Tuple, Type
+from ...types.kinds import Bool, Int, NativeList, NoneType, Slice, Str, Tuple, Type
 from ..build import convert
 from ..rule import intrinsic
 from . import lists, natives
+from .operators import as_int
 
-__all__ = ["as_item", "as_value", "begin", "can_ask", "delete", "empty", "extend", "has_references", "is_dict",
-           "is_like", "is_list", "is_set", "item_at", "like", "native", "put_at", "sought", "whole"]
+__all__ = ["as_item", "as_value", "begin", "can_ask", "delete", "empty", "extend", "found", "has_references",
+           "is_dict", "is_like", "is_list", "is_set", "item_at", "like", "native", "put_at", "slot_of", "sought",
+           "whole"]
 
 
 @intrinsic
@@ -90,7 +95,13 @@ def _held(t: Type) -> Type | None:
 @intrinsic
 def as_item(x, value):
     """A value in the type of the items of a list or set, or of the keys of a dict."""
-    return fitted(value, _type_of_items(x))
+    return fitted(plain_int(value), _type_of_items(x))
+
+
+@intrinsic
+def is_item(x, value):
+    """Whether any value of this type could be an item of a list or set, or a key of a dict."""
+    return Const(Bool, _fits(value.type, _type_of_items(x)) and value.type is not k.uint64)
 
 
 def _type_of_items(x: Expr) -> Type:
@@ -116,21 +127,30 @@ def sought(x, value):
 @intrinsic
 def as_value(x, value):
     """A value in the type of the values of a dict."""
-    return fitted(value, getattr(x.type.cls, NATIVE).of.values)
+    return fitted(plain_int(value), getattr(x.type.cls, NATIVE).of.values)
 
 
 def fitted(x: Expr, t: Type) -> Expr:
     """A value of type t: the value itself, or a number that is converted to one of the same or a wider kind."""
     if x.type is t:
         return x
-    if isinstance(t, Tuple) and isinstance(x.type, Tuple) and x.type.cls is t.cls and (
-            len(t.elements) == len(x.type.elements)):
+    if not _fits(x.type, t):
+        raise Mismatch(f"an item of type {t} cannot be a value of type {x.type}", "convert it")
+    if isinstance(t, Tuple):
         return Apply(TUPLE_MAKE, *(fitted(Apply(TUPLE_GET, x, index=n), part) for n, part in enumerate(t.elements)),
                      cls=t.cls)
-    given, wanted = _kind(x.type), _kind(t)
-    if given is not None and wanted is not None and given <= wanted:
-        return convert(x, t)
-    raise Mismatch(f"an item of type {t} cannot be a value of type {x.type}", "convert it")
+    return as_int(x) if t is Int else convert(x, t)
+
+
+def _fits(given: Type, wanted: Type) -> bool:
+    """Whether a value of type `given` has a place among items of type `wanted`."""
+    if given is wanted:
+        return True
+    if isinstance(wanted, Tuple):
+        return isinstance(given, Tuple) and given.cls is wanted.cls and len(given.elements) == len(
+            wanted.elements) and all(map(_fits, given.elements, wanted.elements))
+    kind, most = _kind(given), _kind(wanted)
+    return kind is not None and most is not None and kind <= most
 
 
 def _kind(t: Type) -> int | None:
@@ -165,7 +185,7 @@ def delete(x, i):
     """del x[i]"""
     if isinstance(i.type, Slice):
         return Call(natives.delete_part, Apply(OWNED_GET, x), i)
-    return Call(natives.delete, Apply(OWNED_GET, x), lists.position(i))
+    return Call(natives.delete, Apply(OWNED_GET, x), lists.position(plain_int(i)))
 
 
 @intrinsic
@@ -175,7 +195,8 @@ def whole(i):
 
 
 def _place(x: Expr, i: Expr, message: str) -> Expr:
-    return Apply(CHECK_INDEX, lists.position(i), Apply(NATIVE_LEN, Apply(OWNED_GET, x)), axis=0, message=message)
+    length = Apply(NATIVE_LEN, Apply(OWNED_GET, x))
+    return Apply(CHECK_INDEX, lists.position(plain_int(i)), length, axis=0, message=message)
 
 
 def sliced(x, i):
@@ -200,6 +221,62 @@ def extend(x, items):
 
 
 # ---------------------------------------------------------------- tables
+
+
+@intrinsic
+def slot_of(x, key):
+    """The slot of the key that is equal to a value, which may have another type; -1 where there is none."""
+    t = _type_of_items(x)
+    key = plain_int(key)
+    if key.type is k.uint64:
+        return Call(slot_of_uint64, x, key)
+    if not _fits(key.type, t):
+        if t is Int and k.is_float(key.type):
+            return Call(slot_of_float, x, convert(key, k.Float))
+        if t is Int and k.is_complex(key.type):
+            return Call(slot_of_complex, x, convert(key, k.Complex))
+        if _differ(key.type, t):
+            return Const(Int, -1)
+    return Apply(OWNED_SLOT, Apply(OWNED_GET, x), fitted(key, t))
+
+
+def slot_of_uint64(x, key):
+    return slot_of(x, np.int64(key)) if key < 1 << 63 else -1
+
+
+def slot_of_float(x, key):
+    if -9223372036854775808.0 <= key < 9223372036854775808.0:
+        if int(key) == key:
+            return slot_of(x, int(key))
+    return -1
+
+
+def slot_of_complex(x, key):
+    return slot_of(x, key.real) if key.imag == 0 else -1
+
+
+def _differ(x: Type, y: Type) -> bool:
+    """Whether no value of a hashable type is equal to one of another."""
+    if isinstance(x, Tuple) and isinstance(y, Tuple) and len(x.elements) == len(y.elements):
+        return any(map(_differ, x.elements, y.elements))
+    return None not in (_sort(x), _sort(y)) and _sort(x) != _sort(y)
+
+
+def _sort(t: Type):
+    """What types have in common of which values may be equal; None of other types."""
+    if isinstance(t, Tuple):
+        return len(t.elements)
+    return t if t in (Str, NoneType, k.Bytes) else None if _kind(t) is None else Int
+
+
+def found(x, key):
+    """The key that is equal to a value; KeyError where there is none."""
+    if is_item(x, key):
+        return as_item(x, key)
+    at = slot_of(x, key)
+    if at < 0:
+        raise KeyError(key)
+    return OWNED_KEY(native(x), at)
 
 
 def empty(table):

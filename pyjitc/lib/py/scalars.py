@@ -2,10 +2,10 @@
 from __future__ import annotations
 
 from ...base.lazy import lazy
-from ...infer.meaning import Apply
+from ...infer.meaning import Apply, Call, Mismatch
 from ...ops.structure import METHOD_MAKE
 from ...types import kinds as k
-from ...types.kinds import Bool, is_scalar
+from ...types.kinds import Bool, Ellipsis_, NoneType, Tuple, is_scalar
 from ..build import is_sequence
 from ..protocol import Protocol, text_by_python
 from . import operators
@@ -66,6 +66,12 @@ class _NumPy(_Python):
         if _is_sequence(x.type):
             return array_operations.PROTOCOLS[k.Array].compare(op, x, y)
         return super().compared(op, x, y)
+
+    def getitem(self, x, i):
+        parts = i.type.elements if isinstance(i.type, Tuple) else (i.type,)
+        if not all([t is NoneType or t is Ellipsis_ or t is Bool for t in parts]):
+            raise Mismatch("invalid index to scalar variable.", exception=IndexError)
+        return Call(np_scalars.indexed, x, i) if parts else x
 
     def attribute(self, x, name):
         return np_scalars.attribute(x, name) or Apply(METHOD_MAKE, x, name=name)

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import sys
 
+from ...infer.meaning import Apply, Call
 from ...ops.localtables import LOCAL_CLAIM, LOCAL_GET, LOCAL_LEN, LOCAL_REMOVE, LOCAL_STORE
 from ...ops.natives import NATIVE_LEN
 from ...ops.owned import OWNED_KEY, OWNED_LAST, OWNED_NEXT, OWNED_SLOT
 from ...ops.structure import PACK, STRUCT_GET
 from ..build import unpolled
 from ..intrinsics import NOTHING
-from ..protocol import State
+from ..protocol import Protocol, State
 from . import natives
 from .owned import (
-    as_item, as_value, begin, can_ask, delete, empty, extend, has_references, is_dict, is_like, is_list, is_set,
-    item_at, like, native, put_at, sought, whole,
+    as_item, as_value, begin, can_ask, delete, empty, extend, found, has_references, is_dict, is_like, is_list, is_set,
+    item_at, like, native, put_at, slot_of, sought, whole,
 )
 
-__all__ = ["PROTOCOLS", "Dict", "List", "Set", "items_of_dict", "items_of_list", "items_of_set", "keys_of_dict",
-           "values_of_dict"]
+__all__ = ["PROTOCOLS", "Dict", "List", "Set", "items_of_list", "items_of_set", "keys_of_dict", "view_of_items",
+           "view_of_keys", "view_of_values"]
 
 
 class List:
@@ -197,18 +198,18 @@ class Dict:
         return LOCAL_LEN(native(self)) > 0
 
     def __getitem__(self, key):
-        key = as_item(self, key)
+        key = found(self, key)
         return LOCAL_GET(native(self), OWNED_SLOT(native(self), key), key)
 
     def __setitem__(self, key, value):
         put(self, as_item(self, key), as_value(self, value))
 
     def __delitem__(self, key):
-        key = as_item(self, key)
+        key = found(self, key)
         LOCAL_REMOVE(native(self), OWNED_SLOT(native(self), key), key, must=True)
 
     def __contains__(self, key):
-        return OWNED_SLOT(native(self), as_item(self, key)) >= 0
+        return slot_of(self, key) >= 0
 
     def __eq__(self, other):
         if is_dict(other):
@@ -234,11 +235,10 @@ class Dict:
         return self
 
     def get(self, key, default=None, /):
-        key = as_item(self, key)
-        at = OWNED_SLOT(native(self), key)
+        at = slot_of(self, key)
         if at < 0:
             return default
-        return LOCAL_GET(native(self), at, key)
+        return LOCAL_GET(native(self), at, OWNED_KEY(native(self), at))
 
     def setdefault(self, key, default, /):
         key, value = as_item(self, key), as_value(self, default)
@@ -249,13 +249,13 @@ class Dict:
         return LOCAL_GET(native(self), at, key)
 
     def pop(self, key, /, *default):
-        key = as_item(self, key)
-        at = OWNED_SLOT(native(self), key)
+        at = slot_of(self, key)
         if len(default) > 1:
             raise TypeError(f"pop expected at most 2 arguments, got {1 + len(default)}")
         if len(default) == 1:
             if at < 0:
                 return default[0]
+        key = found(self, key)
         value = LOCAL_GET(native(self), at, key)
         LOCAL_REMOVE(native(self), at, key, must=False)
         return value
@@ -315,6 +315,42 @@ def following(x, at, size, message):
     return at
 
 
+def view_of_keys(x):
+    return PACK(x, name="typed_dict_keys")
+
+
+def view_of_values(x):
+    return PACK(x, name="typed_dict_values")
+
+
+def view_of_items(x):
+    return PACK(x, name="typed_dict_items")
+
+
+class View(Protocol):
+    """A view of a dict: of its keys, values or items. `function`: the library function that starts an iteration."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def length(self, x):
+        return Call(Dict.__len__, self.of(x))
+
+    def truth(self, x):
+        return Call(Dict.__bool__, self.of(x))
+
+    def iterate(self, x):
+        return Call(self.function, self.of(x))
+
+    def contains(self, x, item):
+        if self.function is keys_of_dict:
+            return Call(Dict.__contains__, self.of(x), item)
+        return super().contains(x, item)
+
+    def of(self, x):
+        return Apply(STRUCT_GET, x, field="0")
+
+
 def keys_of_dict(x):
     return PACK(x, LOCAL_LEN(native(x)), 0, name="typed_dict_keyiterator")
 
@@ -369,7 +405,7 @@ class Set:
         return LOCAL_LEN(native(self)) > 0
 
     def __contains__(self, item):
-        return OWNED_SLOT(native(self), as_item(self, item)) >= 0
+        return slot_of(self, item) >= 0
 
     def __eq__(self, other):
         if is_set(other):
@@ -430,11 +466,12 @@ class Set:
         add(self, as_item(self, item))
 
     def discard(self, item, /):
-        item = as_item(self, item)
-        LOCAL_REMOVE(native(self), OWNED_SLOT(native(self), item), item, must=False)
+        at = slot_of(self, item)
+        if at >= 0:
+            LOCAL_REMOVE(native(self), at, OWNED_KEY(native(self), at), must=False)
 
     def remove(self, item, /):
-        item = as_item(self, item)
+        item = found(self, item)
         LOCAL_REMOVE(native(self), OWNED_SLOT(native(self), item), item, must=True)
 
     def pop(self):
@@ -550,4 +587,5 @@ def step_of_set(s):
 
 PROTOCOLS = {"typed_list_iterator": State(step_of_list), "typed_dict_keyiterator": State(step_of_keys),
              "typed_dict_valueiterator": State(step_of_values), "typed_dict_itemiterator": State(step_of_items),
-             "typed_set_iterator": State(step_of_set)}
+             "typed_set_iterator": State(step_of_set), "typed_dict_keys": View(keys_of_dict),
+             "typed_dict_values": View(values_of_dict), "typed_dict_items": View(items_of_dict)}

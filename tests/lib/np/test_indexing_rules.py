@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from tests.oracle import difference, outcome
 
-from pyjitc import njit
+from pyjitc import TypingError, njit
 
 LINE, CUBE = np.arange(5.0), np.arange(24).reshape(2, 3, 4)
 PAIR, ROWS = np.array([0, 1]), np.array([[True, False, True], [False, True, False]])
@@ -120,3 +120,41 @@ def test_an_item_of_one_integer_type_or_another():
     compiled = njit(place)
     for args in ((1, np.int32(1), True), (1, np.int32(1), False), (-1, np.int32(0), True), (1, np.int32(5), True)):
         assert not difference(*(outcome(f, (np.zeros((4, 4)), *args)) for f in (place, compiled)))
+
+
+@pytest.mark.parametrize("i", [np.array(1), np.array(2, np.uint8), np.array(-2), np.array(9)])
+def test_integer_arrays_without_axes_are_positions_and_lengths(i):
+    def change(numbers, octets):
+        numbers[i] = 7
+        octets[i] = 7
+        return numbers, octets
+
+    def remove(numbers):
+        del numbers[i]
+        return numbers
+
+    for function, *given in ((lambda x, i: x[i], x, i) for x in (
+            [1, 2, 3], (1, 2, 3), (1, "a", 2.5), "abc", b"abc", range(3))):
+        assert not difference(outcome(function, given), outcome(njit(function), given))
+    for x in [1, 2, 3], (1, 2, 3), "abc", LINE:
+        def slices(x, i):
+            return x[i:], x[:i], x[::i]
+
+        assert not difference(outcome(slices, (x, i)), outcome(njit(slices), (x, i)))
+    for function, *given in ((change, [1, 2, 3], bytearray(b"abc")), (remove, [1, 2, 3]),
+                             (lambda i: (np.zeros(i), np.ones((i, 2)), np.empty(i).shape, np.full(i, 3)), i),
+                             (lambda i: (LINE[:2].reshape(i, -1), np.reshape(LINE[:4], (2, i))), i)):
+        assert not difference(outcome(function, given), outcome(njit(function), given))
+
+
+@pytest.mark.parametrize("x", [np.float64(2), np.int8(3), np.complex64(1j), np.bool_(True),
+                               np.datetime64("2020-01-01")],
+                         ids=str)
+def test_indices_of_scalars(x):
+    def new_axes(x):
+        return x[()], x[...], x[None], x[None, ...], x[None, None], x[True], x[...,]
+
+    assert not difference(outcome(new_axes, (x,)), outcome(njit(new_axes), (x,)))
+    for function in (lambda x: x[0], lambda x: x[:], lambda x: x["a"], lambda x: x[0, None]):
+        with pytest.raises(TypingError, match="invalid index to scalar variable."):
+            njit(function)(x)

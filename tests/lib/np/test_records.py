@@ -344,3 +344,10 @@ def test_a_record_that_is_changed_is_that_of_its_array():
     assert njit(change)(a[1], by=2.0) == 6.5 == a["x"][1]
     with pytest.raises(TypeError, match="item 0 .* record of a structured array"):
         njit(lambda *rows: rows[0]["k"])(a[0])
+
+
+@pytest.mark.parametrize("dtype", [PLAIN, PACKED, NESTED, np.dtype([("n", "i4"), ("s", "U3"), ("t", "S2")]),
+                                   np.dtype([("when", "M8[s]"), ("x", "f4")])])
+def test_arrays_filled_with_a_number(dtype):
+    agree(lambda n: (np.ones(n, dtype), np.ones((n, 2), dtype=dtype), np.ones_like(np.zeros(n, dtype)),
+                     np.full(n, 3, dtype), np.full_like(np.zeros((n, 1), dtype), 1)), 2)

@@ -65,9 +65,10 @@ def _shape(x: Expr) -> list[Expr]:
     parts = [constant(int(p.type.value)) if isinstance(p.type, Singleton) and isinstance(p.type.value, int) else p
              for p in parts]  # members of an IntEnum
     for part in parts:
-        if not (part.type is Int or isinstance(part.type, NpInt)):
-            raise no_shape(part.type)
-    return [p if p.type is Int else conversions.to_int(p) for p in parts]
+        t = part.type
+        if not (t is Int or isinstance(t, NpInt) or conversions.holds_one(t)):
+            raise no_shape(t)
+    return [p if p.type is Int else conversions.to_index(p) for p in parts]
 
 
 def only_cpu(name, device, like):
@@ -103,9 +104,7 @@ def _creator(name, zero, value=None):
         if subscripts.has_power(shape.type):
             return Call(function, Call(whole_shape, shape), Const(DType(t), dtype_of(t)), Const(Str, _layout(order)))
         fresh = _new(_shape(shape), t, _layout(order), zero)
-        if value is None:
-            return fresh
-        return Call(filled, fresh, conversions.assign(Const(Int, value), t))
+        return fresh if value is None else _filled(fresh, Const(Int, value), t)
 
     return found
 
@@ -158,7 +157,8 @@ _AS_ARRAY = {"empty_like": empty_like, "zeros_like": zeros_like, "ones_like": on
 
 
 def _filled(fresh, value, dtype):
-    if isinstance(value.type, (Array, Tuple, kinds.Struct)):
+    of_records = isinstance(dtype, kinds.Record) and not dtype.is_text
+    if of_records or isinstance(value.type, (Array, Tuple, kinds.Struct)):
         return Call(filled_with, fresh, value)
     if value.type is Float:  # an int is checked to fit
         value = conversions.of_numpy(value)

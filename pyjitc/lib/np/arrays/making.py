@@ -13,6 +13,7 @@ import numpy as np
 from ....infer.constants import constant
 from ....infer.expressions import list_of
 from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, NotNative, Throw
+from ....ops.owned import NATIVE
 from ....ops.structure import RANGE_GET, RETYPE, TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, Bool, DType, Int, NoneType
@@ -88,7 +89,11 @@ def made(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> Expr:
     if x.type is k.Range:
         return Call(of_range, *(Apply(RANGE_GET, x, field=f) for f in ("start", "stop", "step")),
                     _dtype(dtype or k.int64), Const(Int, ndmin))
-    if isinstance(x.type, k.List):
+    item = _item_of(x.type)
+    if item is not None:
+        if isinstance(x.type, k.ObjectOf) and k.is_scalar(item):
+            t = _dtype(dtype or numpy_counterpart(item))
+            return Call(of_typed_list, x, t, Const(k.Str, order), Const(Int, ndmin))
         found = _of_list(name, x, dtype)
         if isinstance(found.type, k.Union):
             return Call(of_one_type, found, Const(k.Str, order), Const(Int, ndmin))
@@ -152,12 +157,26 @@ def _of_records(name, x, dtype, order, ndmin):
     return Call(of_records, _lengths(shape), _tuple(leaves), _dtype(dtype), Const(k.Str, order), Const(Int, ndmin))
 
 
+def _item_of(t):
+    """The type of the items of a list, of Python's or of `pyjitc.typed`; None of other types."""
+    if isinstance(t, k.ObjectOf):
+        t = getattr(t.cls, NATIVE, None)
+    return t.item if isinstance(t, (k.List, k.NativeList)) else None
+
+
+def of_typed_list(x, dtype, order, ndmin):
+    out = np.empty(len(x), dtype)
+    for i in range(len(x)):
+        out[i] = x[i]
+    return arranged_as_asked(out, order, ndmin)
+
+
 def _items(name, t) -> tuple[list, int]:
     """(the possible dtypes, number of axes) of the array that NumPy makes of a list of type t. The dtype depends on
     which of the possible item types occur."""
     axes = 0
-    while isinstance(t, (k.List, k.TupleOf)):
-        axes, t = axes + 1, t.item
+    while isinstance(t, k.TupleOf) or _item_of(t) is not None:
+        axes, t = axes + 1, t.item if isinstance(t, k.TupleOf) else _item_of(t)
     if t is k.Undefined:
         return [k.float64], axes
     members = k.members_of(t)
@@ -194,7 +213,16 @@ def _of_list(name, x, dtype=None):
         possible = [dtype]
     if len(possible) > 1:
         return by_python(np.asarray, x, type=k.union_of([Array(one, axes) for one in possible]))
-    return by_python(np.asarray, x, _dtype(possible[0]), type=Array(possible[0], axes))
+    return by_python(asarray_with, x, _dtype(possible[0]), Const(Int, axes), type=Array(possible[0], axes))
+
+
+def asarray_with(x, dtype, axes):
+    """np.asarray(x, dtype), which has so many axes unless the list is empty."""
+    made = np.asarray(x, dtype)
+    if made.ndim != axes and made.size == 0:
+        raise TypeError(f"an empty list becomes an array with {'one axis' if made.ndim == 1 else f'{made.ndim} axes'}, "
+                        f"where this code was compiled for {axes}: write np.zeros((0, n)) for it")
+    return made
 
 
 # Functions that join the arrays of a list of any length -> number of axes of the result, given that of the items.

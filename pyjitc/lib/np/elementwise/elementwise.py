@@ -16,9 +16,10 @@ from ....ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_NEW
 from ....ops.nest import BROADCAST
 from ....ops.structure import SELECT, TUPLE_GET, TUPLE_MAKE
 from ....types import kinds as k
+from ....types.classes import MIRRORED
 from ....types.kinds import Array, DType, is_scalar
 from ....types.lattice import dtype_of, kind_of, numpy_counterpart
-from ...build import a_type, MIRRORED, apply, convert, is_sequence, promoted, type_name
+from ...build import a_type, apply, convert, is_sequence, promoted, type_name
 from ...rule import Constant, Rule, rule
 from ...py import conversions
 from ...py.operators import truth

@@ -14,8 +14,9 @@ from ....ops.arith import (BAND, BNOT, BOR, BXOR, COMPLEX_MAKE, FADD, FDIV, FEQ,
                            ISHL, ISHR, ISUB, IXOR, REAL)
 from ....ops.elementary import provide
 from ....types import kinds as k
+from ....types.classes import MIRRORED
 from ....types.lattice import dtype_of, kind_of, promote
-from ...build import MIRRORED, apply, cast, convert
+from ...build import apply, cast, convert
 
 elementary = lazy("pyjitc.lib.elementary.table")  # most functions have neither powers nor elementary functions
 math = lazy("pyjitc.ops.math")

@@ -21,7 +21,7 @@ from .ufuncs import RELATIONS, RULES, constant, loop
 elementwise = lazy("pyjitc.lib.np.elementwise.elementwise")
 times = lazy("pyjitc.lib.np.dates.times")
 
-__all__ = ["CALLS", "attribute", "method", "ufunc_call", "angle", "clip", "round_"]
+__all__ = ["CALLS", "attribute", "indexed", "method", "ufunc_call", "angle", "clip", "round_"]
 
 
 def ufunc_call(ufunc: np.ufunc, args: list[Expr]) -> Expr:
@@ -222,6 +222,10 @@ def item(x: Expr) -> Expr:
     if x.type is k.uint64:
         return conversions.to_int(x)
     return cast(x, {"b": Bool, "i": Int, "u": Int, "f": Float, "c": Complex}[kind_of(x.type)])
+
+
+def indexed(x, i):
+    return np.asarray(x)[i]
 
 
 def method(receiver: Expr, name: str, args, kwargs) -> Expr | None:

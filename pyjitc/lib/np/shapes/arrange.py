@@ -16,6 +16,7 @@ from ....types.kinds import Array, Int, NoneType, NpInt
 from ....types.lattice import dtype_of, numpy_counterpart
 from ...build import apply, cast, compiled, is_sequence, no_shape, outlined, promoted, type_name
 from ...rule import Constant, NONE, intrinsic, methods, rule
+from ...py import conversions
 from ..arrays import creation
 from ..indexing import subscripts
 from . import views
@@ -36,6 +37,8 @@ def _int(x):
         return x
     if isinstance(x.type, NpInt):
         return cast(x, Int)
+    if conversions.holds_one(x.type):
+        return conversions.to_index(x)
     if subscripts.is_power(x.type):
         return Call(creation.whole_size, x)
     raise no_shape(x.type)
