@@ -17,7 +17,7 @@ __all__ = ["successors", "reverse_postorder", "is_straight", "predecessors", "in
 def successors(block: Block) -> list[Block]:
     """Target blocks of all edges that leave `block`, without duplicates, in order."""
     insts = block.insts
-    found = [edge.block for inst in insts if inst.unwind is not None for edge in (inst.unwind,)]
+    found = [inst.unwind.block for inst in insts if inst.unwind is not None]
     if insts:
         found += [edge.block for edge in insts[-1].targets]
     return found if len(found) < 2 else list(dict.fromkeys(found))
@@ -72,6 +72,7 @@ def in_edges(blocks: Iterable[Block]) -> dict[Block, list[tuple[Block, Inst, Edg
         for inst in block.insts:
             if inst.unwind is not None:
                 found.setdefault(inst.unwind.block, []).append((block, inst, inst.unwind))
+        if block.insts:
             for edge in inst.targets:
                 found.setdefault(edge.block, []).append((block, inst, edge))
     return found
