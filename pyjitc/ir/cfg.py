@@ -10,8 +10,8 @@ from typing import Iterable
 
 from .core import Block, Edge, Function, Inst
 
-__all__ = ["successors", "reverse_postorder", "is_straight", "predecessors", "in_edges", "Dominators", "Loop",
-           "LoopNest"]
+__all__ = ["successors", "reverse_postorder", "reachable_blocks", "is_straight", "predecessors", "in_edges",
+           "Dominators", "Loop", "LoopNest"]
 
 
 def successors(block: Block) -> list[Block]:
@@ -19,24 +19,39 @@ def successors(block: Block) -> list[Block]:
     insts = block.insts
     found = [inst.unwind.block for inst in insts if inst.unwind is not None]
     if insts:
-        found += [edge.block for edge in insts[-1].targets]
+        for edge in insts[-1].targets:
+            found.append(edge.block)
     return found if len(found) < 2 else list(dict.fromkeys(found))
 
 
 def _postorder(entry, successors_of) -> list:
     order, seen = [], {entry}
-    stack = [(entry, iter(successors_of(entry)))]
-    while stack:
-        node, rest = stack[-1]
+    stack = []
+    node, rest = entry, iter(successors_of(entry))
+    while True:
         for succ in rest:
             if succ not in seen:
                 seen.add(succ)
-                stack.append((succ, iter(successors_of(succ))))
+                stack.append((node, rest))
+                node, rest = succ, iter(successors_of(succ))
                 break
         else:
-            stack.pop()
             order.append(node)
-    return order
+            if not stack:
+                return order
+            node, rest = stack.pop()
+
+
+def reachable_blocks(fn: Function) -> set[Block]:
+    """The blocks that control can reach."""
+    seen = {fn.entry}
+    work = [fn.entry]
+    while work:
+        for succ in successors(work.pop()):
+            if succ not in seen:
+                seen.add(succ)
+                work.append(succ)
+    return seen
 
 
 def reverse_postorder(fn: Function) -> list[Block]:
@@ -242,10 +257,12 @@ class LoopNest:
     """The natural loops of a function. loops: outer before inner; of: block -> innermost Loop;
     irreducible: targets of retreating edges that do not dominate the source (no natural loop covers these)."""
 
-    def __init__(self, fn: Function, dom: Dominators | None = None):
-        dom = dom or Dominators(fn)
-        self.dom = dom
-        preds = predecessors(dom.order)
+    def __init__(self, fn: Function):
+        dom = self.dom = Dominators(fn)
+        preds: dict[Block, list[Block]] = {block: [] for block in dom.order}
+        for block in dom.order:
+            for succ in dom.successors[block]:
+                preds[succ].append(block)
         latches: dict[Block, list[Block]] = {}
         self.irreducible: list[Block] = []
         for block in dom.order:
