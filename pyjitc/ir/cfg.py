@@ -183,23 +183,24 @@ class Dominators:
         self._intervals()
 
     def _intervals(self):
-        """Entry and exit times of a depth-first walk over the tree, for tests of dominance in constant time."""
-        self.entered: dict = {}
-        self._leave: dict = {}
-        clock, stack = 0, [(self.order[0], False)]
-        while stack:
-            node, done = stack.pop()
-            clock += 1
-            if done:
-                self._leave[node] = clock
-                continue
-            self.entered[node] = clock
-            stack.append((node, True))
-            stack.extend((child, False) for child in reversed(self.children[node]))
+        """Number the nodes in a depth-first walk over the tree, and find the last number of each subtree, for tests of
+        dominance in constant time."""
+        entered: dict = {}
+        work = [self.order[0]]
+        while work:
+            node = work.pop()
+            entered[node] = len(entered)
+            work += reversed(self.children[node])
+        last = dict(entered)
+        for node in reversed(entered):
+            above = self.idom[node]
+            if last[above] < last[node]:
+                last[above] = last[node]
+        self.entered, self._last = entered, last
 
     def dominates(self, a, b) -> bool:
         """Whether every path from the entry to `b` passes `a` (a node dominates itself)."""
-        return self.entered[a] <= self.entered[b] and self._leave[b] <= self._leave[a]
+        return self.entered[a] <= self.entered[b] <= self._last[a]
 
     def frontiers(self) -> dict:
         """Node -> its dominance frontier: the nodes that it does not strictly dominate, although it dominates a

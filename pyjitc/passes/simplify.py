@@ -167,7 +167,8 @@ def _straighten(fn: Function, folded: bool) -> tuple[bool, dict]:
 def _skip_handlers(fn: Function) -> bool:
     """Redirect exceptions past handlers that only raise them again, such as those around the comprehensions of Python
     3.12 and later."""
-    again = {block: inst for block in fn.blocks if (inst := _raised_again(block)) is not None}
+    again = {block: inst for block in fn.blocks
+             if len(block.insts) == 2 and (inst := _raised_again(block)) is not None}
     changed = False
     for block in fn.blocks if again else ():
         for inst in block.insts:
@@ -180,8 +181,9 @@ def _skip_handlers(fn: Function) -> bool:
 
 
 def _raised_again(block: Block) -> Inst | None:
-    """The instruction that raises the exception of a handler again, if the handler does nothing else; else None."""
-    if len(block.insts) != 2 or block.insts[0].op is not EXC_FETCH or block.insts[0].unwind is not None:
+    """The instruction that raises the exception of a handler again, if the handler, of two instructions, does nothing
+    else; else None."""
+    if block.insts[0].op is not EXC_FETCH or block.insts[0].unwind is not None:
         return None
     arrived, last = block.insts[0].result, block.insts[1]
     if last.op is JUMP and last.targets[0].args == [arrived]:
