@@ -34,15 +34,16 @@ ROUNDS = 12  # Every round finds work for the next; real functions need three or
 def run(fn: Function, options: Any = None) -> None:
     facts = Facts(fn)
     remove_unreachable(fn)
-    threaded = False
+    threaded, left = 0, ROUNDS
     for _ in range(ROUNDS):
         changed = _fold(fn, facts)
         edges: dict = {}
         if len(fn.blocks) > 1:
-            straightened, edges = _straighten(fn, changed or threaded)
+            straightened, edges = _straighten(fn, changed or threaded > 0)
             changed |= straightened | _parameters(fn, facts, edges)
             flattened = flatten.flatten(fn, facts)
-            threaded = thread.thread(fn, facts)
+            threaded = thread.thread(fn, facts, left)
+            left -= threaded
             if flattened or threaded:
                 changed, edges = True, in_edges(fn.blocks)
         dce.remove_unread(fn, edges)
