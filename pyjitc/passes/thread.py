@@ -32,7 +32,7 @@ LONGEST = 8  # the most instructions of a block that is copied
 _DECIDES = frozenset((a.BNOT, a.CAST, *a.INTEGER_COMPARISONS, s.UNION_IS, s.TUPLE_GET))
 
 
-def thread(fn: Function, facts: Facts, most: int) -> int:
+def thread(fn: Function, facts: Facts, most: int = 1) -> int:
     """Thread branches, at most `most`, one after the other; returns how many."""
     done = 0
     while done < most and _thread(fn, facts):
