@@ -10,33 +10,48 @@ from typing import Iterable
 
 from .core import Block, Edge, Function, Inst
 
-__all__ = ["successors", "reverse_postorder", "is_straight", "predecessors", "in_edges", "Dominators", "Loop",
-           "LoopNest"]
+__all__ = ["successors", "reverse_postorder", "reachable_blocks", "is_straight", "predecessors", "in_edges",
+           "Dominators", "Loop", "LoopNest"]
 
 
 def successors(block: Block) -> list[Block]:
     """Target blocks of all edges that leave `block`, without duplicates, in order."""
     insts = block.insts
-    found = [edge.block for inst in insts if inst.unwind is not None for edge in (inst.unwind,)]
+    found = [inst.unwind.block for inst in insts if inst.unwind is not None]
     if insts:
-        found += [edge.block for edge in insts[-1].targets]
+        for edge in insts[-1].targets:
+            found.append(edge.block)
     return found if len(found) < 2 else list(dict.fromkeys(found))
 
 
 def _postorder(entry, successors_of) -> list:
     order, seen = [], {entry}
-    stack = [(entry, iter(successors_of(entry)))]
-    while stack:
-        node, rest = stack[-1]
+    stack = []
+    node, rest = entry, iter(successors_of(entry))
+    while True:
         for succ in rest:
             if succ not in seen:
                 seen.add(succ)
-                stack.append((succ, iter(successors_of(succ))))
+                stack.append((node, rest))
+                node, rest = succ, iter(successors_of(succ))
                 break
         else:
-            stack.pop()
             order.append(node)
-    return order
+            if not stack:
+                return order
+            node, rest = stack.pop()
+
+
+def reachable_blocks(fn: Function) -> set[Block]:
+    """The blocks that control can reach."""
+    seen = {fn.entry}
+    work = [fn.entry]
+    while work:
+        for succ in successors(work.pop()):
+            if succ not in seen:
+                seen.add(succ)
+                work.append(succ)
+    return seen
 
 
 def reverse_postorder(fn: Function) -> list[Block]:
@@ -72,6 +87,7 @@ def in_edges(blocks: Iterable[Block]) -> dict[Block, list[tuple[Block, Inst, Edg
         for inst in block.insts:
             if inst.unwind is not None:
                 found.setdefault(inst.unwind.block, []).append((block, inst, inst.unwind))
+        if block.insts:
             for edge in inst.targets:
                 found.setdefault(edge.block, []).append((block, inst, edge))
     return found
@@ -167,23 +183,24 @@ class Dominators:
         self._intervals()
 
     def _intervals(self):
-        """Entry and exit times of a depth-first walk over the tree, for tests of dominance in constant time."""
-        self.entered: dict = {}
-        self._leave: dict = {}
-        clock, stack = 0, [(self.order[0], False)]
-        while stack:
-            node, done = stack.pop()
-            clock += 1
-            if done:
-                self._leave[node] = clock
-                continue
-            self.entered[node] = clock
-            stack.append((node, True))
-            stack.extend((child, False) for child in reversed(self.children[node]))
+        """Number the nodes in a depth-first walk over the tree, and find the last number of each subtree, for tests of
+        dominance in constant time."""
+        entered: dict = {}
+        work = [self.order[0]]
+        while work:
+            node = work.pop()
+            entered[node] = len(entered)
+            work += reversed(self.children[node])
+        last = dict(entered)
+        for node in reversed(entered):
+            above = self.idom[node]
+            if last[above] < last[node]:
+                last[above] = last[node]
+        self.entered, self._last = entered, last
 
     def dominates(self, a, b) -> bool:
         """Whether every path from the entry to `b` passes `a` (a node dominates itself)."""
-        return self.entered[a] <= self.entered[b] and self._leave[b] <= self._leave[a]
+        return self.entered[a] <= self.entered[b] <= self._last[a]
 
     def frontiers(self) -> dict:
         """Node -> its dominance frontier: the nodes that it does not strictly dominate, although it dominates a
@@ -241,10 +258,12 @@ class LoopNest:
     """The natural loops of a function. loops: outer before inner; of: block -> innermost Loop;
     irreducible: targets of retreating edges that do not dominate the source (no natural loop covers these)."""
 
-    def __init__(self, fn: Function, dom: Dominators | None = None):
-        dom = dom or Dominators(fn)
-        self.dom = dom
-        preds = predecessors(dom.order)
+    def __init__(self, fn: Function):
+        dom = self.dom = Dominators(fn)
+        preds: dict[Block, list[Block]] = {block: [] for block in dom.order}
+        for block in dom.order:
+            for succ in dom.successors[block]:
+                preds[succ].append(block)
         latches: dict[Block, list[Block]] = {}
         self.irreducible: list[Block] = []
         for block in dom.order:

@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import Any
 
 from ..ir.cfg import in_edges
-from ..ir.core import ONLY_MEMORY_ERROR, RAISES, TERMINATOR, WRITES, Block, Function, Inst, Value
+from ..ir.core import ONLY_MEMORY_ERROR, PURE, RAISES, TERMINATOR, WRITES, Block, Function, Inst, Value
 from ..ops.nest import NEST, fails
 from ..ops.pyobject import PY_BOX
 from ..types.kinds import is_scalar
 from .rewrite import remove_params
 
-__all__ = ["run"]
+__all__ = ["remove_unread", "run"]
 
 
 def is_droppable(inst: Inst) -> bool:
@@ -30,20 +30,25 @@ def is_droppable(inst: Inst) -> bool:
 
 
 def run(fn: Function, options: Any = None) -> None:
-    edges = in_edges(fn.blocks)
+    remove_unread(fn, in_edges(fn.blocks))
+
+
+def remove_unread(fn: Function, edges) -> None:
+    """`run`, given what `in_edges` finds; only the edges themselves are read, not where they start."""
+    entry = fn.entry
     defs: dict[Value, Inst] = {}
     params: dict[Value, tuple[Block, int]] = {}
     live: set[Value] = set()
     work: list[Value] = []
     for block in fn.blocks:
-        if block is not fn.entry:
+        if block is not entry:
             for position, param in enumerate(block.params):
                 params[param] = block, position
         for inst in block.insts:
-            if is_droppable(inst):
+            if inst.op.effects == PURE or is_droppable(inst):
                 if inst.result is not None:
                     defs[inst.result] = inst
-            else:
+            elif inst.args:
                 work += inst.args
     while work:
         value = work.pop()
@@ -57,10 +62,12 @@ def run(fn: Function, options: Any = None) -> None:
             block, position = params[value]
             for _, _, edge in edges[block]:
                 work.append(edge.args[position])
-    for block in fn.blocks:
-        if len(defs) and any(i.result in defs and i.result not in live for i in block.insts):
+    if not defs.keys() <= live:
+        for block in fn.blocks:
             block.insts = [i for i in block.insts if i.result not in defs or i.result in live]
-        if block is not fn.entry:
-            dead = [position for position, param in enumerate(block.params) if param not in live]
-            if dead:
-                remove_params(block, dead, edges[block])
+    if not params.keys() <= live:
+        for block in fn.blocks:
+            if block is not entry:
+                dead = [position for position, param in enumerate(block.params) if param not in live]
+                if dead:
+                    remove_params(block, dead, edges[block])

@@ -204,6 +204,7 @@ def _wanted(fn: ir.Function, first: int = 0):
     """Iterate over the passes, from index `first` on, that have something to do in the function. Each is decided when
     its turn comes."""
     straight = None  # whether the function has no loops; None while unknown
+    found: set[ir.Op] = set()  # the operations that the function has; empty while unknown
     for one in PASSES[first:]:
         if one is parallel and not fn.flags.parallel:
             continue
@@ -214,10 +215,13 @@ def _wanted(fn: ir.Function, first: int = 0):
                 if one is polling:
                     fn.flags = fn.flags._replace(skips_loop_passes=True)  # polling would set the same flag
                 continue
-        if one in _LOOK_FOR and not any(map(_LOOK_FOR[one], {inst.op for block in fn.blocks for inst in block.insts})):
-            continue
+        if one in _LOOK_FOR:
+            found = found or {inst.op for block in fn.blocks for inst in block.insts}
+            if not any(map(_LOOK_FOR[one], found)):
+                continue
         if one not in _ASK or _ASK[one](fn):
             yield one
+            found = set()
             if one is elementary:
                 # an expanded elementary function may contain loops; no other pass adds loops to a function without any
                 straight = None

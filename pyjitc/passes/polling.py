@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from ..base.options import Options
 from ..ir import core as ir
-from ..ir.cfg import LoopNest, in_edges, reverse_postorder
+from ..ir.cfg import LoopNest, in_edges, reverse_postorder, successors
 from ..ir.uses import readers as readers_of
 from ..ops import control
 from ..ops.arith import FADD, FDIV, FMUL, FSUB, IADD, IAND, IFLOORDIV, IGT, ILT, IMOD, IMUL, INE, ISHR, ISUB
@@ -134,9 +134,9 @@ def run(fn: ir.Function, options=Options()) -> None:
         elif "no_poll" in loop.header.terminator.attrs and (start := _falls_from(loop, nest, edges, defs)) is not None:
             rows[loop.header] = start
             continue
-        unpolled = loop.blocks if work else _reached_without(loop.header, polled.intersection(_headers_in(loop)))
+        unpolled = loop.blocks if work else _reached_without(loop, polled.intersection(_headers_in(loop)))
         for source, inst, edge in edges[loop.header]:
-            if source in loop.blocks and source in unpolled:
+            if source in unpolled:
                 _poll(fn, source, inst, edge, work)
     seen = {*short, *polled, *rows}
     tiny = {loop.header for loop in nest.loops if not loop.inner and loop.header not in seen and _scalar(loop)}
@@ -204,13 +204,14 @@ def _headers_in(loop):
         yield from _headers_in(one)
 
 
-def _reached_without(block, headers) -> set[ir.Block]:
-    """The blocks that can be reached from `block` without passing a block of `headers`. (The two copies of an inner
-    loop behind a guard are two loops, of which each iteration takes one.)"""
-    seen, work = {block}, [block]
+def _reached_without(loop, headers) -> set[ir.Block]:
+    """The blocks of a loop that can be reached from its header without passing a block of `headers`. (The two copies of
+    an inner loop behind a guard are two loops, of which each iteration takes one.)"""
+    seen, work = {loop.header}, [loop.header]
     while work:
-        new = {edge.block for edge in work.pop().edges()} - seen - headers
-        seen |= new
+        new = [block for block in successors(work.pop())
+               if block in loop.blocks and block not in seen and block not in headers]
+        seen.update(new)
         work += new
     return seen
 
@@ -368,6 +369,8 @@ def _walk(fn, loop, accesses, defs) -> None:
     multiplying the number of each row by the length of a row: processors multiply vectors of 64-bit integers slowly.
     Before:  header(i): ... array_load a, i, k                after: header(i, off): ... array_load a, start, k, off
              jump header(i + 1)                                      jump header(i + 1, off + length)"""
+    if not accesses:
+        return
     header = loop.header
     ways = [(block, block.insts[-1], edge) for block in fn.blocks for edge in block.edges() if edge.block is header]
     outside = [way for way in ways if way[0] not in loop.blocks]

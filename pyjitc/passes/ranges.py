@@ -131,6 +131,8 @@ class _Ranges:
         self.wrap = wrap  # whether sums of the program may wrap
         self.loose = loose  # whether floats may be computed in another order
         self.known: dict[ir.Value, tuple] = {}
+        self.readers: dict[ir.Value, set[int]] = {}  # value -> the numbers of those computed from its interval
+        self.reader = -1  # the number of the one that is computed; -1 where that is not noted
         nest = self.nest = LoopNest(fn)
         self.order = nest.dom.order
         self.edges = in_edges(fn.blocks)
@@ -213,59 +215,75 @@ class _Ranges:
     # ------------------------------------------------------------ solving
 
     def solve(self):
-        """Widen intervals to a fixed point, which is sound, and then narrow them."""
-        nest = self.nest
-        self.seen: set[ir.Block] = set()
-        self.growing = True
+        """Widen intervals to a fixed point, which is sound, and then narrow them. A sweep computes in order what is
+        dirty: the values for which an interval that they were computed from has changed since."""
+        nest, entry = self.nest, self.fn.entry
+        self.values = values = []  # (a value, its block, its number as a parameter or -1)
+        for block in self.order:
+            if block is not entry:
+                values += [(p, block, k) for k, p in enumerate(block.params) if self.follows(p.type)]
+            values += [(inst.result, block, -1) for inst in block.insts
+                       if inst.result is not None and self.follows(inst.result.type)]
+        self.growing = self.first = True
         self.widening: set[ir.Block] = set()
-        self.sweep(self.order)
-        if not nest.loops and not nest.irreducible:
+        self.dirty = bytearray(b"\1") * len(values)
+        looped = bool(nest.loops or nest.irreducible)
+        self.reader = 0 if looped else -1
+        self.sweep(0)
+        self.first = False
+        if not looped:
             return
         heads = {loop.header for loop in nest.loops} if not nest.irreducible else {*self.order}
-        looped = self.order[min(map(self.order.index, heads)):]
+        least = min(map(nest.dom.number.__getitem__, heads))
+        start = sum([nest.dom.number[block] < least for _, block, _ in values])
         for n in range(_ROUNDS):
             if n:
                 self.widening = heads
-            if not self.sweep(looped):
+            if not self.sweep(start):
                 break
         else:
-            for block in looped:
-                for v in block.values():
-                    if self.follows(v.type):
-                        self.known[v] = _top(v.type)
+            for n, (v, _, _) in enumerate(values[start:], start):
+                self.known[v] = _top(v.type)
+                self.dirty[n] = 1
         self.growing = False
+        for n, (_, _, k) in enumerate(values):
+            self.dirty[n] |= k >= 0  # only a parameter is computed in another way from here on
         for _ in range(_NARROWING):
-            if not self.sweep(looped):
+            if not self.sweep(start):
                 break
+        self.reader = -1
 
-    def sweep(self, blocks) -> bool:
-        """Compute the intervals of all values once more; whether one has changed."""
+    def sweep(self, start) -> bool:
+        """Compute the intervals of the dirty values from number `start` on; whether one has changed."""
         changed = False
-        known = self.known
-        for block in blocks:
-            if block is not self.fn.entry:
-                for k, p in enumerate(block.params):
-                    if self.follows(p.type):
-                        new, old = self.parameter(p, k, block), known.get(p)
-                        if new != old:
-                            known[p] = new
-                            changed = True
-            self.seen.add(block)
-            for inst in block.insts:
-                r = inst.result
-                if r is not None and self.follows(r.type):
-                    new, old = self.result(inst, block), known.get(r)
-                    if not self.growing and old is not None:
-                        new = (max(new[0], old[0]), min(new[1], old[1]))
-                    if new != old:
-                        known[r] = new
-                        changed = True
+        known, values, dirty, readers = self.known, self.values, self.dirty, self.readers
+        n = dirty.find(1, start)
+        while n >= 0:
+            dirty[n] = 0
+            if self.reader >= 0:
+                self.reader = n
+            v, block, k = values[n]
+            old = known.get(v)
+            if k >= 0:
+                new = self.parameter(v, k, block)
+            else:
+                new = self.result(v.inst, block)
+                if not self.growing and old is not None:
+                    new = (max(new[0], old[0]), min(new[1], old[1]))
+            if new != old:
+                known[v] = new
+                changed = True
+                for reader in readers.get(v, ()):
+                    dirty[reader] = 1
+            n = dirty.find(1, n + 1)
         return changed
 
     def get(self, v, block=None):
         """The interval of `v` in `block`. It takes into account that in the body of its loop a counter has not yet
         taken its last step, and the branches that lead to the block."""
-        found = self.known.get(v)
+        found, reader = self.known.get(v), self.reader
+        if reader >= 0:
+            self.readers.setdefault(v, set()).add(reader)
         if found is None:
             found = _top(v.type)
         if block is not None:
@@ -305,9 +323,13 @@ class _Ranges:
         if counter is not None:
             return self.counting(p, *counter, 0)
         low = high = None
+        number = self.nest.dom.number
         for source, inst, edge in self.edges[block]:
             v = edge.args[k]
-            if v is p or source not in self.seen:
+            if v is p or source not in number:  # an unreachable block
+                continue
+            if self.first and number[source] >= number[block]:  # nothing is known about the source yet
+                self.dirty[self.reader] = 1
                 continue
             x = self.arriving(v, source, inst, edge)
             low, high = (x[0], x[1]) if low is None else (min(low, x[0]), max(high, x[1]))

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from ..base.lazy import lazy
 from ..ir import core as ir
-from ..ir.cfg import reverse_postorder
+from ..ir.cfg import predecessors, reverse_postorder
 from ..ops import control
 from ..ops.memory import ARRAY_DATA, RELEASE, RETAIN
 from ..types.kinds import Array, Bytes, Container, NativeObject, Str, Type, is_integer, is_refcounted
@@ -160,23 +160,34 @@ class _Counting:
         self.fn.blocks = [*self.blocks, *self.fresh]
 
     def liveness(self) -> None:
+        # block -> of its instructions that matter, last first: (blocks to which edges lead, the owners that its
+        # edges pass, its result, the owners of its operands)
+        steps: dict[ir.Block, list[tuple]] = {}
         for block in self.blocks:
             self.live_in[block] = set()
-        changed = True
+            found = steps[block] = []
+            for inst in reversed(block.insts):
+                uses, edges = self.owners_of(inst.args), inst.edges()
+                if uses or edges or inst.result in self.owners:
+                    found.append(([edge.block for edge in edges],
+                                  self.owners_of([v for edge in edges for v in edge.args]), inst.result, uses))
+        preds, changed = predecessors(self.blocks), set(self.blocks)
         while changed:
-            changed = False
             for block in reversed(self.blocks):
-                live = set()
-                for inst in reversed(block.insts):
-                    for edge in inst.edges():
-                        live |= self.edge_needs(edge)
-                    if inst.result is not None:
-                        live.discard(inst.result)
-                    live |= self.owners_of(inst.args)
+                if block not in changed:
+                    continue
+                changed.discard(block)
+                live: set = set()
+                for targets, passed, result, uses in steps[block]:
+                    for target in targets:
+                        live |= self.live_in[target]
+                    live |= passed
+                    live.discard(result)
+                    live |= uses
                 live.difference_update(block.params)
                 if live != self.live_in[block]:
                     self.live_in[block] = live
-                    changed = True
+                    changed.update(preds[block])
 
     def block(self, block: ir.Block) -> None:
         out: list[ir.Inst] = []  # in reverse order
@@ -206,6 +217,10 @@ class _Counting:
                 out.extend(reversed(prefix))
                 continue
             result = inst.result
+            if (not uses and inst.unwind is None and result not in self.owners
+                    and not inst.op.effects & (ir.CONSUMES | ir.RAISES)):
+                out.append(inst)
+                continue
             owned = result is not None and self.owners.get(result) == {result}
             after = [self.count(RELEASE, result, inst.loc)] if owned and result not in live else []
             live.discard(result)

@@ -8,7 +8,7 @@ Needs: every path to a use passes one of the definitions.  Keeps: everything els
 """
 from __future__ import annotations
 
-from ..ir.cfg import Dominators, in_edges
+from ..ir.cfg import Dominators, in_edges, reverse_postorder
 from ..ir.core import Block, Function, Value
 
 __all__ = ["repair"]
@@ -19,16 +19,15 @@ def repair(fn: Function, definitions: dict[Value, dict[Block, Value]]) -> None:
     outside the blocks that define it. One call for many values costs little more than one for a single value."""
     if not definitions:
         return
-    dom = Dominators(fn)
     reads: dict[Value, dict[Block, None]] = {}
-    for block in dom.order:
+    for block in reverse_postorder(fn):
         for inst in block.insts:
-            for values in (inst.args, *(e.args for e in inst.edges())):
-                for v in values:
-                    if v in definitions and block not in definitions[v]:
-                        reads.setdefault(v, {})[block] = None
+            for v in inst.uses():
+                if v in definitions and block not in definitions[v]:
+                    reads.setdefault(v, {})[block] = None
     if not reads:
         return
+    dom = Dominators(fn)
     edges = in_edges(dom.order)
     frontiers = dom.frontiers()
     found: dict[Block, dict[Value, Value]] = {}  # block -> replacements for its uses

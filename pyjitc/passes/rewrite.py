@@ -1,7 +1,7 @@
 """Helpers of several passes: substitute values, copy blocks, split edges, remove unreachable blocks."""
 from __future__ import annotations
 
-from ..ir.cfg import reverse_postorder
+from ..ir.cfg import reachable_blocks, reverse_postorder
 from ..ir.core import RAISES, Block, Edge, Function, Inst, Loc, Value
 from ..ops.control import JUMP
 
@@ -119,10 +119,10 @@ def split_edge(edge: Edge, name: str = "edge") -> Block:
 
 def remove_unreachable(fn: Function) -> bool:
     """Drop blocks that control cannot reach; the others keep their order."""
-    reachable = set(reverse_postorder(fn))
-    if len(reachable) == len(fn.blocks):
+    found = reachable_blocks(fn)
+    if len(found) == len(fn.blocks):
         return False
-    fn.blocks = [block for block in fn.blocks if block in reachable]
+    fn.blocks = [block for block in fn.blocks if block in found]
     return True
 
 

@@ -34,13 +34,19 @@ ROUNDS = 12  # Every round finds work for the next; real functions need three or
 def run(fn: Function, options: Any = None) -> None:
     facts = Facts(fn)
     remove_unreachable(fn)
+    threaded, left = 0, ROUNDS
     for _ in range(ROUNDS):
         changed = _fold(fn, facts)
-        changed |= _straighten(fn)
-        changed |= _parameters(fn, facts)
-        changed |= flatten.flatten(fn, facts)
-        changed |= thread.thread(fn, facts)
-        dce.run(fn)
+        edges: dict = {}
+        if len(fn.blocks) > 1:
+            straightened, edges = _straighten(fn, changed or threaded > 0)
+            changed |= straightened | _parameters(fn, facts, edges)
+            flattened = flatten.flatten(fn, facts)
+            threaded = thread.thread(fn, facts, left)
+            left -= threaded
+            if flattened or threaded:
+                changed, edges = True, in_edges(fn.blocks)
+        dce.remove_unread(fn, edges)
         if not changed:
             break
     fn.entry.insts[:0] = [*facts.constants, *facts.lengths.values()]
@@ -64,9 +70,10 @@ def _fold(fn: Function, facts: Facts) -> bool:
                 continue
             if inst.args:
                 inst.args = [resolve(mapping, v) if v in mapping else v for v in inst.args]
-            for edge in inst.edges():
-                if edge.args:
-                    edge.args = [resolve(mapping, v) if v in mapping else v for v in edge.args]
+            if inst.targets or inst.unwind is not None:
+                for edge in inst.edges():
+                    if edge.args:
+                        edge.args = [resolve(mapping, v) if v in mapping else v for v in edge.args]
             if result is None:
                 if op.effects & TERMINATOR:
                     changed |= _terminator(facts, inst)
@@ -128,10 +135,12 @@ def _jump(inst: Inst, edge: Edge) -> None:
     inst.op, inst.args, inst.attrs, inst.targets = JUMP, [], {}, [edge]
 
 
-def _straighten(fn: Function) -> bool:
-    """Skip empty blocks, merge chains of blocks, remove unreachable blocks."""
+def _straighten(fn: Function, folded: bool) -> tuple[bool, dict]:
+    """Skip empty blocks, merge chains of blocks, remove unreachable blocks. folded: whether blocks may already
+    be unreachable. Returns whether there was a change, and what `in_edges` found before blocks were merged."""
     changed = _skip_handlers(fn) | _skip_empty(fn)
-    changed |= remove_unreachable(fn)
+    if changed or folded:
+        changed |= remove_unreachable(fn)
     edges = in_edges(fn.blocks)
     mapping: dict[Value, Value] = {}
     gone: set[Block] = set()
@@ -153,13 +162,14 @@ def _straighten(fn: Function) -> bool:
     if gone:
         fn.blocks = [block for block in fn.blocks if block not in gone]
         substitute(fn.blocks, mapping)
-    return changed or bool(gone)
+    return changed or bool(gone), edges
 
 
 def _skip_handlers(fn: Function) -> bool:
     """Redirect exceptions past handlers that only raise them again, such as those around the comprehensions of Python
     3.12 and later."""
-    again = {block: inst for block in fn.blocks if (inst := _raised_again(block)) is not None}
+    again = {block: inst for block in fn.blocks
+             if len(block.insts) == 2 and (inst := _raised_again(block)) is not None}
     changed = False
     for block in fn.blocks if again else ():
         for inst in block.insts:
@@ -172,8 +182,9 @@ def _skip_handlers(fn: Function) -> bool:
 
 
 def _raised_again(block: Block) -> Inst | None:
-    """The instruction that raises the exception of a handler again, if the handler does nothing else; else None."""
-    if len(block.insts) != 2 or block.insts[0].op is not EXC_FETCH or block.insts[0].unwind is not None:
+    """The instruction that raises the exception of a handler again, if the handler, of two instructions, does nothing
+    else; else None."""
+    if block.insts[0].op is not EXC_FETCH or block.insts[0].unwind is not None:
         return None
     arrived, last = block.insts[0].result, block.insts[1]
     if last.op is JUMP and last.targets[0].args == [arrived]:
@@ -192,30 +203,26 @@ def _skip_empty(fn: Function) -> bool:
     if owner:
         for block in fn.blocks:
             for inst in block.insts:
-                for values in (inst.args, *(e.args for e in inst.edges())):
-                    for v in values:
-                        home = owner.get(v)
-                        if home is not None and home is not block:
-                            empty.discard(home)
+                for v in inst.uses():
+                    home = owner.get(v)
+                    if home is not None and home is not block:
+                        empty.discard(home)
     changed = False
-    for block in fn.blocks:
-        for inst in block.insts:
-            for edge in inst.edges():
-                seen = set()
-                while edge.block in empty and edge.block not in seen:
-                    middle = edge.block
-                    seen.add(middle)
-                    onward = middle.insts[0].targets[0]
-                    here = dict(zip(middle.params, edge.args))
-                    edge.args = [here.get(v, v) for v in onward.args]
-                    edge.block = onward.block
-                    changed = True
+    for edge in [edge for block in fn.blocks for edge in block.edges() if edge.block in empty]:
+        seen = set()
+        while edge.block in empty and edge.block not in seen:
+            middle = edge.block
+            seen.add(middle)
+            onward = middle.insts[0].targets[0]
+            here = dict(zip(middle.params, edge.args))
+            edge.args = [here.get(v, v) for v in onward.args]
+            edge.block = onward.block
+            changed = True
     return changed
 
 
-def _parameters(fn: Function, facts: Facts) -> bool:
+def _parameters(fn: Function, facts: Facts, edges) -> bool:
     """Remove block parameters that are the same value on every incoming edge, or whose type has only one value."""
-    edges = in_edges(fn.blocks)
     mapping: dict[Value, Value] = {}
     changed = True
     while changed:

@@ -32,7 +32,15 @@ LONGEST = 8  # the most instructions of a block that is copied
 _DECIDES = frozenset((a.BNOT, a.CAST, *a.INTEGER_COMPARISONS, s.UNION_IS, s.TUPLE_GET))
 
 
-def thread(fn: Function, facts: Facts) -> bool:
+def thread(fn: Function, facts: Facts, most: int = 1) -> int:
+    """Thread branches, at most `most`, one after the other; returns how many."""
+    done = 0
+    while done < most and _thread(fn, facts):
+        done += 1
+    return done
+
+
+def _thread(fn: Function, facts: Facts) -> bool:
     candidates = [b for b in fn.blocks if b.params and len(b.insts) <= LONGEST and b.insts[-1].op in (BRANCH, SWITCH)
                   and b is not fn.entry and _condition(b, facts) is not None
                   and not any(i.op.effects & (RAISES | WRITES) for i in b.insts[:-1])]
@@ -53,7 +61,7 @@ def thread(fn: Function, facts: Facts) -> bool:
             continue
         _split(fn, block, ways, facts)
         changed = True
-        break  # edges and dominators are stale: simplify runs this step again
+        break  # edges and dominators are stale
     return changed
 
 
