@@ -287,7 +287,7 @@ def huge_operand(n):
 
 
 
-@wrong(3, says="njit is not compiled: ", at="njit(lambda x: x)", hint="compiled with it")
+@wrong(3, says="pyjitc.njit is not compiled", at="njit(lambda x: x)", hint="compiled with it")
 def decorated_inside(n):
     inner = njit(lambda x: x)  # here
     return inner(n)

@@ -57,7 +57,7 @@ MIXED = [(np.float64, np.float64), (np.float64, float), (float, np.float64), (np
 def test_operators(types):
     from pyjitc.infer.meaning import Mismatch
     from pyjitc.lib import operations
-    from pyjitc.lib.build import MIRRORED
+    from pyjitc.types.classes import MIRRORED
     from tests.lib.expressions import operands
 
     for symbol in ("+", "-", "*", "/", "//", "%", "<<", ">>", "&", "|", "^", "<", "==", ">="):
