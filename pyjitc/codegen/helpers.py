@@ -236,8 +236,8 @@ def is_often_called(name: str) -> bool:
 
 
 def declare(body: str, declarations: dict[str, None]) -> list[str]:
-    """Add declarations of all that `body` refers to, and return their symbols, in the order in which they stand there:
-    that of the table depends on which modules have been loaded."""
+    """Add declarations of all that `body` refers to, and return their symbols in the order of their first uses. The
+    order of the table would depend on which modules are loaded."""
     found = [symbol for symbol in dict.fromkeys(_SYMBOL.findall(body)) if symbol in _DECLARATIONS]
     declarations.update((_DECLARATIONS[symbol], None) for symbol in found)
     return found

@@ -252,7 +252,7 @@ class _Nest:
         return self.outer.loop.header.terminator.loc
 
     def times(self, b, left, times):
-        """The number of groups of `times` trips, of which `left` are left."""
+        """The number of whole groups of `times` trips in the `left` trips that remain."""
         some = b.op(arith.IGT, left, b.const(k.Int, 0), type=k.Bool)
         groups = b.op(arith.ISHR, left, b.const(k.Int, times.bit_length() - 1), type=k.Int)
         return b.op(SELECT, some, groups, b.const(k.Int, 0), type=k.Int)

@@ -205,8 +205,8 @@ def _headers_in(loop):
 
 
 def _reached_without(loop, headers) -> set[ir.Block]:
-    """The blocks of a loop that can be reached from its header without passing a block of `headers`. (The two copies of
-    an inner loop behind a guard are two loops, of which each iteration takes one.)"""
+    """The blocks of a loop that can be reached from its header without passing a block of `headers`. (A guard
+    selects one of two copies of an inner loop: each iteration runs one of these loops.)"""
     seen, work = {loop.header}, [loop.header]
     while work:
         new = [block for block in successors(work.pop())

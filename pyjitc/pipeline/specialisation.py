@@ -187,8 +187,8 @@ _table: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 def _memory_keys(function, types, options: Options, form) -> tuple[tuple, ...]:
     """The keys of an entry: first for functions of the same module, whose entries may refer to objects that are found
-    by their identity alone; last for all functions, such as an unpickled one, which has new globals. Globals that are
-    not those of a module are no part of a key: a dict that is made later may get the address of one that was freed."""
+    by their identity alone; last for all functions, such as an unpickled one, which has new globals. The key holds the
+    module and not the address of its globals: a new dict may get the address of one that was freed."""
     # Equal code objects may come from different files, which tracebacks show.
     rest = function.__code__.co_filename, options._replace(cache=False), tuple(map(portable.type_key, types)), form
     module = sys.modules.get(function.__globals__.get("__name__"))

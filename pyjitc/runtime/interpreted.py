@@ -110,8 +110,9 @@ def group_match(error, classes):
 
 
 def group_left(error, left):
-    """The exception that leaves a statement with `except*`, or None. left: for each clause what its block raised, and
-    the rest that no clause has caught; what is raised again becomes one group with that."""
+    """The exception that leaves a statement with `except*`, or None. left: the exceptions that the blocks of the
+    clauses raised, and last the group that no clause has caught. Exceptions that a block raises again join that
+    group."""
     if not isinstance(error, BaseExceptionGroup):
         return left[0]
     raised, again = [], set()

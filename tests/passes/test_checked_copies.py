@@ -111,7 +111,7 @@ def shared():
 @pytest.fixture(autouse=True)
 def small_loops_too(monkeypatch):
     monkeypatch.setattr(versioning, "LEAST", 1)
-    monkeypatch.setattr(pipeline.versioning, "LEAST", 1)  # the placeholder of a lazy module keeps what it was asked for
+    monkeypatch.setattr(pipeline.versioning, "LEAST", 1)  # the pipeline keeps a copy of what it reads
 
 
 @pytest.mark.parametrize("program", ALL, ids=lambda f: f.__name__)

@@ -19,7 +19,7 @@ _ASKED_BY = {abs: "__abs__", int: "__int__", float: "__float__", complex: "__com
              hash: "__hash__"}
 
 
-# The methods that Python calls where a class has not the one above.
+# The methods that Python calls, in this order, where a class does not define the one in _ASKED_BY.
 _ASKED_NEXT = {complex: ("__float__", "__index__"), float: ("__index__",), int: ("__index__", "__trunc__")}
 
 

@@ -154,7 +154,7 @@ def _fits(given: Type, wanted: Type) -> bool:
 
 
 def _kind(t: Type) -> int | None:
-    """0 bool, 1 integer, 2 float, 3 complex; None for what is no number."""
+    """The kind of a type of numbers: 0 bool, 1 integer, 2 float, 3 complex; None for other types."""
     if t is Bool or t is k.NpBool:
         return 0
     return 1 if k.is_integer(t) else 2 if k.is_float(t) else 3 if k.is_complex(t) else None
@@ -259,11 +259,12 @@ def _differ(x: Type, y: Type) -> bool:
     """Whether no value of a hashable type is equal to one of another."""
     if isinstance(x, Tuple) and isinstance(y, Tuple) and len(x.elements) == len(y.elements):
         return any(map(_differ, x.elements, y.elements))
-    return None not in (_sort(x), _sort(y)) and _sort(x) != _sort(y)
+    return None not in (_equality_key(x), _equality_key(y)) and _equality_key(x) != _equality_key(y)
 
 
-def _sort(t: Type):
-    """What types have in common of which values may be equal; None of other types."""
+def _equality_key(t: Type):
+    """A key that two types share if a value of one may be equal to a value of the other; None where that is not
+    known."""
     if isinstance(t, Tuple):
         return len(t.elements)
     return t if t in (Str, NoneType, k.Bytes) else None if _kind(t) is None else Int

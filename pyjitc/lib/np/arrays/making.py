@@ -213,13 +213,13 @@ def _of_list(name, x, dtype=None):
         possible = [dtype]
     if len(possible) > 1:
         return by_python(np.asarray, x, type=k.union_of([Array(one, axes) for one in possible]))
-    if isinstance(_item_of(x.type), (k.Tuple, k.TupleOf)):
+    if isinstance(_item_of(x.type), (k.Tuple, k.TupleOf)):  # derivatives of other lists look for np.asarray itself
         return by_python(asarray_with, x, _dtype(possible[0]), Const(Int, axes), type=Array(possible[0], axes))
     return by_python(np.asarray, x, _dtype(possible[0]), type=Array(possible[0], axes))
 
 
 def asarray_with(x, dtype, axes):
-    """np.asarray of a list of tuples, which has so many axes unless the list is empty."""
+    """np.asarray of a list of tuples. Raises TypeError for an empty list: NumPy makes an array of one axis of it."""
     made = np.asarray(x, dtype)
     if made.ndim != axes and made.size == 0:
         raise TypeError(f"an empty list becomes an array with {'one axis' if made.ndim == 1 else f'{made.ndim} axes'}, "

@@ -166,8 +166,8 @@ def cannot_reshape(size, shape):
 
 
 def raise_cannot_reshape(size, shape, j):
-    """Raise the error of a shape of which at most one length is not known, and none before axis j. Each raise is one
-    call that formats all lengths."""
+    """Raise ValueError for a shape with at most one unknown length, which is that of axis j or a later one. Each raise
+    is one call that formats all lengths."""
     if j < len(shape) and shape[j] >= 0:
         raise_cannot_reshape(size, shape, j + 1)
     raise ValueError(f"cannot reshape array of size {size} into shape {reshape_text(shape, j, 0)}")
