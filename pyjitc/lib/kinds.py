@@ -55,7 +55,8 @@ HOMES: dict = {
 OBJECT_HOMES: dict = {
     lazy("pyjitc.lib.py.getters"): (operator.itemgetter, operator.attrgetter, operator.methodcaller,
                                         contextlib.suppress),
-    _objects: (object, enum.EnumMeta, enum.Enum, np.ufunc, np.finfo, np.iinfo, np.vectorize, dict, list, set, frozenset,
+    lazy("pyjitc.lib.py.enums"): (enum.EnumMeta, enum.Enum),
+    _objects: (object, np.ufunc, np.finfo, np.iinfo, np.vectorize, dict, list, set, frozenset,
                bytearray, type(np.mgrid), type(np.ogrid), type(np.r_), type(np.c_)),
 }
 

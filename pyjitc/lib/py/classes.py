@@ -3,27 +3,24 @@ classes that have a kind of their own. Methods, properties and operators are com
 """
 from __future__ import annotations
 
-import enum
-import operator
 from types import FunctionType
 
 from ...base.errors import did_you_mean
 from ...base.lazy import lazy
 from ...infer.constants import constant
-from ...infer.meaning import Apply, Call, CallValue, ClassAttribute, Const, Expr, Fresh, Mismatch, NotNative, Throw
+from ...infer.meaning import Apply, Call, CallValue, ClassAttribute, Const, Expr, Fresh, Mismatch, NotNative
 from ...ops import structure
 from ...runtime.dispatcher import Callable_
 from ...types.classes import (
     COMPARISONS, MIRRORED, OPERATORS, UNARY, UNWRITTEN, fields, is_built_in_record, own, refused_method,
 )
-from ...types.kinds import Attributes, Dict, ObjectOf, Singleton, Str, Tuple, union_of
+from ...types.kinds import Attributes, Dict, ObjectOf, Singleton, Str, Tuple
 from ..build import mismatch
 from ..protocol import by_python
 
-lists, tuples = lazy("pyjitc.lib.py.lists"), lazy("pyjitc.lib.py.tuples")
+lists = lazy("pyjitc.lib.py.lists")
 
-__all__ = ["answer", "attribute", "binary", "class_of", "compared", "enum_item", "enum_member", "enum_members",
-           "method", "named_tuple", "own_method", "unary"]
+__all__ = ["answer", "attribute", "binary", "class_of", "compared", "method", "named_tuple", "own_method", "unary"]
 
 _REFLECTED = {f"__{name}__": f"__r{name}__" for name in OPERATORS.values()}
 
@@ -56,48 +53,6 @@ def named_tuple(cls: type, args, kwargs) -> Expr:
         given = len(args) + len(kwargs)
         raise Mismatch(f"{cls.__name__}() takes the fields {', '.join(cls._fields)}; {given} were given")
     return Apply(structure.TUPLE_MAKE, *(slots[n] for n in cls._fields), cls=cls)
-
-
-def enum_members(cls: enum.EnumMeta) -> tuple:
-    """The members of an enum in the order of their definition."""
-    if type(cls) is not enum.EnumMeta:
-        raise NotNative(f"the members of '{cls.__qualname__}' are not compiled",
-                        "only those of a plain enum are: make a tuple of them outside")
-    return tuple(cls)
-
-
-def enum_member(cls: enum.EnumMeta, args, kwargs) -> Expr:
-    """cls(value)"""
-    members = enum_members(cls)
-    if kwargs or len(args) != 1:
-        raise NotNative(f"{cls.__qualname__}(value) is compiled with one value")
-    if own(cls, "_missing_") is not UNWRITTEN or own(cls, "__eq__") is not UNWRITTEN:
-        raise NotNative(f"'{cls.__qualname__}' has its own lookup of members, which compiled code does not call",
-                        "pass the member")
-    (x,) = args
-    if not x.known and issubclass(cls, enum.Flag):
-        raise NotNative(f"'{cls.__qualname__}' of a value that is known at run time only is not compiled",
-                        "pass the member")
-    if not x.known:
-        return Call(tuples.enum_member, constant(members), x, constant(cls.__qualname__))
-    try:
-        return constant(cls(x.value))
-    except ValueError as error:
-        return Throw(ValueError, str(error))
-
-
-def enum_item(cls: enum.EnumMeta, name: Expr) -> Expr:
-    """cls["name"]"""
-    enum_members(cls)
-    if name.type is Str and not name.known:
-        return by_python(operator.getitem, Const(Singleton(cls), cls), name,
-                         type=union_of([Singleton(member) for member in cls.__members__.values()]))
-    if name.type is not Str:
-        raise Mismatch(f"the name of a member of '{cls.__qualname__}' must be a str", "pass the member")
-    found = cls.__members__.get(name.value)
-    if found is None:
-        raise Mismatch(repr(name.value), "", KeyError)
-    return constant(found)
 
 
 def _replace(x: Expr, args, kwargs) -> Expr:

@@ -12,7 +12,7 @@ from ..intrinsics import iterate
 from ..protocol import Protocol, text_by_python
 from . import classes
 
-__all__ = ["OfClass", "PROTOCOLS", "iterated"]
+__all__ = ["ByMethods", "OfClass", "PROTOCOLS"]
 
 # Functions for which Python calls a method of the class of the first argument.
 _ASKED_BY = {abs: "__abs__", int: "__int__", float: "__float__", complex: "__complex__", round: "__round__",
@@ -39,7 +39,39 @@ def _asks(function, name):
     return rule
 
 
-class OfClass(Protocol):
+class ByMethods(Protocol):
+    """The operations that a method of the object's class defines. What the class does not define means what the next
+    protocol in the order of base classes says."""
+
+    def unary(self, op, x):
+        found = classes.unary(op, x)
+        return super().unary(op, x) if found is None else found
+
+    def contains(self, x, item):
+        function = classes.own_method(x, "__contains__")
+        return super().contains(x, item) if function is None else Call(bool, CallValue(function, x, item))
+
+    def length(self, x):
+        function = classes.own_method(x, "__len__")
+        return super().length(x) if function is None else CallValue(function, x)
+
+    def getitem(self, x, i):
+        function = classes.own_method(x, "__getitem__")
+        return super().getitem(x, i) if function is None else CallValue(function, x, i)
+
+    def is_iterable(self, x):
+        return classes.own_method(x, "__iter__") is not None
+
+    def iterate(self, x):
+        function = classes.own_method(x, "__iter__")
+        return super().iterate(x) if function is None else Call(iterated, function, x)
+
+    def call(self, x, args, kwargs):
+        function = classes.own_method(x, "__call__")
+        return super().call(x, args, kwargs) if function is None else CallValue(function, x, *args, keywords=kwargs)
+
+
+class OfClass(ByMethods):
     """The protocol of objects that consist of their attributes: the methods of the class, which are compiled, define
     all operations.
 
@@ -64,10 +96,6 @@ class OfClass(Protocol):
 
     reflected = binary
 
-    def unary(self, op, x):
-        found = classes.unary(op, x)
-        return super().unary(op, x) if found is None else found
-
     def compare(self, op, x, y):
         found = classes.compared(op, x, y, identity=False)
         if found is not None:
@@ -85,25 +113,13 @@ class OfClass(Protocol):
         return (CallValue(function, x) if function is not None else super().truth(x) if length is None
                 else Call(is_not_empty, x))
 
-    def contains(self, x, item):
-        function = classes.own_method(x, "__contains__")
-        return super().contains(x, item) if function is None else Call(bool, CallValue(function, x, item))
-
-    def length(self, x):
-        function = classes.own_method(x, "__len__")
-        return super().length(x) if function is None else CallValue(function, x)
-
-    def getitem(self, x, i):
-        function = classes.own_method(x, "__getitem__")
-        return super().getitem(x, i) if function is None else CallValue(function, x, i)
-
     def is_iterable(self, x):
-        return classes.own_method(x, "__iter__") is not None or classes.own_method(x, "__getitem__") is not None
+        return super().is_iterable(x) or classes.own_method(x, "__getitem__") is not None
 
     def iterate(self, x):
-        function, item = classes.own_method(x, "__iter__"), classes.own_method(x, "__getitem__")
-        return (Call(iterated, function, x) if function is not None else super().iterate(x) if item is None
-                else Call(iterated, constant(by_index), x))
+        if classes.own_method(x, "__iter__") is None and classes.own_method(x, "__getitem__") is not None:
+            return Call(iterated, constant(by_index), x)
+        return super().iterate(x)
 
     def reversed(self, x):
         function, item = classes.own_method(x, "__reversed__"), classes.own_method(x, "__getitem__")
@@ -116,10 +132,6 @@ class OfClass(Protocol):
 
     def method(self, x, name, args, kwargs):
         return classes.method(x, name, args, kwargs)
-
-    def call(self, x, args, kwargs):
-        function = classes.own_method(x, "__call__")
-        return super().call(x, args, kwargs) if function is None else CallValue(function, x, *args, keywords=kwargs)
 
 
 def is_not_empty(x):

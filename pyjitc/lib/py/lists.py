@@ -8,7 +8,6 @@ import operator
 import sys
 from types import BuiltinFunctionType, FunctionType
 
-from ...base.lazy import lazy
 from ...infer.constants import plain_int
 from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Fresh, Mismatch, NeedsList
 from ...infer.names import describe
@@ -27,7 +26,6 @@ from . import conversions, ranges
 
 __all__ = ["CALLS", "PROTOCOLS", "item_of", "position", "real", "whole"]
 
-iteration = lazy("pyjitc.lib.py.iteration")
 
 
 def _done(x: Expr) -> Expr:

@@ -3,7 +3,6 @@ function is compiled."""
 from __future__ import annotations
 
 import bisect
-import enum
 import heapq
 import operator
 import types as pytypes
@@ -13,8 +12,8 @@ import numpy as np
 from ...base.lazy import lazy
 from ...infer import boxed as by
 from ...infer.boxed import boxed, by_python
-from ...infer.constants import FLAG_OPERATORS, constant, plain_ints
-from ...infer.meaning import UNKNOWN, Apply, Call, CallValue, Const, Mismatch, NotNative, Step
+from ...infer.constants import constant
+from ...infer.meaning import UNKNOWN, Apply, Call, CallValue, Const, Mismatch, Step
 from ...infer.names import needs_objects
 from ...infer.session import Session
 from ...ops.arith import BNOT
@@ -25,7 +24,7 @@ from ...types import kinds as k
 from ...types.kinds import Bool, DType, Int, NoneType, Object, Singleton, Struct, Tuple, Undefined, Union
 from ...types.lattice import dtype_of
 from .. import operations
-from ..build import SYMBOLS, number
+from ..build import number
 from ..intrinsics import NOTHING
 from ..operations import fixed
 from ..protocol import Protocol, State, protocol_of, protocol_of_kind, text_by_python
@@ -41,7 +40,7 @@ classes, iteration, membership = (lazy("pyjitc.lib.py.classes"), lazy("pyjitc.li
 dicts, hints, sets = lazy("pyjitc.lib.py.dicts"), lazy("pyjitc.lib.py.hints"), lazy("pyjitc.lib.py.sets")
 grids = lazy("pyjitc.lib.np.arrays.grids")
 partials, texts = lazy("pyjitc.lib.py.partials"), lazy("pyjitc.lib.py.texts")
-instances, ofclasses = lazy("pyjitc.lib.py.instances"), lazy("pyjitc.lib.py.ofclasses")
+ofclasses = lazy("pyjitc.lib.py.ofclasses")
 cuda_rules, refusals = lazy("pyjitc.lib.cuda.rules"), lazy("pyjitc.lib.refusals")
 
 
@@ -459,114 +458,6 @@ class _Container(Known):
         return found
 
 
-class _EnumClass(Known):
-    """The protocol of an enum class."""
-
-    def contains(self, x, item):
-        if isinstance(item.type, Singleton) and isinstance(item.type.value, enum.Enum):
-            return Const(Bool, item.type.value in classes.enum_members(x.type.value))
-        raise NotNative("`in` of an enum class is compiled for members of a plain enum",
-                        "compare with the members, or with their values")
-
-    def length(self, x):
-        return Const(Int, len(classes.enum_members(x.type.value)))
-
-    def getitem(self, x, i):
-        return classes.enum_item(x.type.value, i)
-
-    def is_iterable(self, x):
-        return True
-
-    def iterate(self, x):
-        members = constant(classes.enum_members(x.type.value))
-        return protocol_of(members.type).iterate(members)
-
-    def call(self, x, args, kwargs):
-        return classes.enum_member(x.type.value, args, kwargs)
-
-
-def _flag(x):
-    """A flag member whose class defines its operators; None for any other value."""
-    value = x.type.value if isinstance(x.type, Singleton) else None
-    return value if isinstance(value, enum.Flag) else None
-
-
-class _EnumMember(Known):
-    """The protocol of enum members: the methods of the class, and what Enum, int and Flag define."""
-
-    text = text_by_python
-    functions = {hash: lambda args, kwargs: by_python(hash, *args, type=Int)}
-
-    def compare(self, op, x, y):
-        found = classes.compared(op, x, y)
-        if found is not None:
-            return found
-        plain = k.is_number(y.type) or y.type in (k.Str, k.Bytes, NoneType)
-        if plain and op in ("==", "!=") and type(x.type.value).__eq__ is object.__eq__:
-            return Const(Bool, op == "!=")
-        return super().compare(op, x, y)
-
-    def binary(self, op, x, y, inplace):
-        found = classes.binary(op, x, y, inplace)
-        if found is not None:
-            return found
-        if _flag(x) is None and _flag(y) is None:
-            return super().binary(op, x, y, inplace)
-        if op not in FLAG_OPERATORS:
-            return None
-        a, b = map(fixed, plain_ints((x, y), op))
-        if a is UNKNOWN or b is UNKNOWN:
-            raise NotNative(f"`{op}` of a flag and a value that is known at run time only is not compiled",
-                            "use the ints: flag.value")
-        try:
-            return constant(SYMBOLS[op](a, b))
-        except TypeError:
-            return None
-
-    def reflected(self, op, x, y, inplace):
-        return self.binary(op, x, y, inplace)
-
-    def unary(self, op, x):
-        found = classes.unary(op, x)
-        if found is not None:
-            return found
-        return constant(~_flag(x)) if op == "~" and _flag(x) is not None else super().unary(op, x)
-
-    def contains(self, x, item):
-        function = classes.own_method(x, "__contains__")
-        if function is not None:
-            return Call(bool, CallValue(function, x, item))
-        if _flag(x) is not None and _flag(item) is not None:
-            return Const(Bool, _flag(item) in _flag(x))
-        return super().contains(x, item)
-
-    def call(self, x, args, kwargs):
-        function = classes.own_method(x, "__call__")
-        return super().call(x, args, kwargs) if function is None else CallValue(function, x, *args, keywords=kwargs)
-
-    def length(self, x):
-        function = classes.own_method(x, "__len__")
-        return super().length(x) if function is None else CallValue(function, x)
-
-    def getitem(self, x, i):
-        function = classes.own_method(x, "__getitem__")
-        return super().getitem(x, i) if function is None else CallValue(function, x, i)
-
-    def is_iterable(self, x):
-        return classes.own_method(x, "__iter__") is not None
-
-    def iterate(self, x):
-        function = classes.own_method(x, "__iter__")
-        return super().iterate(x) if function is None else Call(instances.iterated, function, x)
-
-    def known_attribute(self, x, name):
-        if name in ("value", "name", "_value_", "_name_"):
-            value = getattr(x.type.value, name)
-            plain = type(value) in (bool, int, float, complex, str, bytes, tuple, type(None))
-            return constant(value) if plain else Const(Singleton(value), value)
-        return super().known_attribute(x, name)
-
-
 class _Grid(Known):
     """np.mgrid or np.ogrid"""
 
@@ -615,6 +506,5 @@ PROTOCOLS = {
     k.Generator: _Generator(), k.Ended: _Empty(),
     object: Known(), np.ufunc: _Ufunc(), np.finfo: _Limits(), np.iinfo: _Limits(), np.vectorize: _Vectorized(),
     **dict.fromkeys((list, dict, set, bytearray), _Container()), frozenset: _FrozenSet(),
-    enum.EnumMeta: _EnumClass(), enum.Enum: _EnumMember(), type(np.mgrid): _Grid(), type(np.ogrid): _Grid(),
-    type(np.r_): _Joined(), type(np.c_): _Joined(),
+    type(np.mgrid): _Grid(), type(np.ogrid): _Grid(), type(np.r_): _Joined(), type(np.c_): _Joined(),
 }

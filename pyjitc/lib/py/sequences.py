@@ -9,7 +9,6 @@ from ..protocol import protocol_of
 from ..rule import Constant, NONE, rule
 
 any_length, builtins = lazy("pyjitc.lib.py.any_length"), lazy("pyjitc.lib.py.builtins")
-conversions = lazy("pyjitc.lib.py.conversions")
 iteration, sums = lazy("pyjitc.lib.py.iteration"), lazy("pyjitc.lib.py.sums")
 
 __all__ = ["tuple_of", "CALLS"]
