@@ -24,16 +24,17 @@ from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ir.uses import live_in
 from ..ops import arith as a
-from ..ops import control, gpu, grid, memory, structure
+from ..ops import gpu, grid, memory, structure
 from ..ops.control import CONST, JUMP, RETURN
-from ..types.kinds import Bool, Int
+from ..types.kinds import Int
 from . import (
     dce, elementary, gvn, idle_threads, inline, inspector, latches, pipeline, ranges, simplify, stride, unswitch,
     versioning,
 )
 from .counted import Definitions, find
+from .region_loops import RegionLoop
 from .repair import repair
-from .rewrite import clone_blocks, clone_inst, remove_unreachable, substitute
+from .rewrite import remove_unreachable, substitute
 from .uniform import Uniformity
 
 __all__ = ["run", "run_module", "Plan"]
@@ -161,7 +162,7 @@ class _Grid:
             region.head = ir.Block(f"region{region.number}")
         definitions: dict = {}
         for region in regions:
-            self.loop(region, regions, exits[region], definitions)
+            self.new += RegionLoop(self, region, regions, exits[region]).run(definitions)
         self.start.insts.append(ir.Inst(JUMP, targets=[ir.Edge(regions[0].head)]))
         fn.blocks = [self.start, *self.new, self.done, self.failing]
         remove_unreachable(fn)
@@ -398,158 +399,6 @@ class _Grid:
         text = linecache.getline(self.fn.filename, line) if self.debug else ""
         return -1 if not text or _SAYS_RETURN(text) else -1 - line
 
-    # -- loops
-
-    def loop(self, region: _Region, regions, exits, definitions) -> None:
-        """The blocks that run a region for all threads of the block and continue with the next region."""
-        head, layers, layer, rows, row, columns, thread, after, below, latch = region.head, *map(ir.Block, (
-            "layers", "layer", "rows", "row", "threads", "thread", "next_row", "next_layer", "next_thread"))
-        after_all = ir.Block("all")
-        loc = ir.Loc(region.line, 0, -1, -1)
-
-        def make(block, op, *args, type=Int, **attrs):
-            result = ir.Value(type)
-            block.insts.append(ir.Inst(op, args, attrs, result, loc))
-            return result
-
-        def constant(block, value):
-            return make(block, CONST, value=value)
-
-        def jump(block, target, *args, **attrs):
-            block.insts.append(ir.Inst(JUMP, (), attrs, loc=loc, targets=[ir.Edge(target, args)]))
-
-        # once
-        values: dict[ir.Value, ir.Value] = {}
-        for inst in region.before:
-            attrs = {**inst.attrs, "masked": self.plan.masked} if inst.op is grid.COUNT else inst.attrs
-            copy = ir.Inst(inst.op, inst.args, attrs, ir.Value(inst.result.type, inst.result.name), inst.loc)
-            if copy.op.effects & ir.RAISES:
-                copy.unwind = ir.Edge(self.failing, [constant(head, -1)])
-            head.insts.append(copy)
-            values[inst.result] = copy.result
-        if region is not regions[0]:
-            nobody = constant(head, -1)
-            head.insts.append(ir.Inst(memory.POLL, (), {"cost": 64}, None, loc, unwind=ir.Edge(self.failing, [nobody])))
-        width, height, depth = (make(head, gpu.BLOCK_DIM, axis=k) if k or not self.plan.wide else make(head, grid.RUN)
-                                for k in range(3))
-        zero, one = constant(head, 0), constant(head, 1)
-
-        def counted(name, header, body, beyond, last, **attrs):
-            """Make a loop that counts up, and return its counter. A jump to `header` with 0 and the number of trips
-            enters it."""
-            counter, left = ir.Value(Int, name), ir.Value(Int)
-            header.params = [counter, left]
-            header.insts.append(ir.Inst(control.BRANCH, (make(header, a.IGT, left, zero, type=Bool),), {}, None, loc,
-                                        [ir.Edge(body), ir.Edge(beyond)]))
-            jump(last, header, make(last, a.IADD, counter, one), make(last, a.ISUB, left, one), **attrs)
-            return counter
-
-        if any(inst.op is gpu.THREAD_ID and inst.attrs["axis"] for inst in self.own):
-            jump(head, layers, zero, depth)
-            z = counted("z", layers, layer, after_all, below)
-            jump(layer, rows, zero, height)
-            y = counted("y", rows, row, below, after)
-            number = make(row, a.IADD, make(row, a.IMUL, z, height), y)
-        else:
-            jump(head, rows, zero, make(head, a.IMUL, height, depth))
-            y = z = number = counted("row", rows, row, after_all, after)
-        base = make(row, a.IMUL, number, width)
-        jump(row, columns, zero, width)
-        x = counted("x", columns, thread, after, latch, parallel=True)
-        # one thread
-        linear = make(thread, a.IADD, base, x)
-        blocks = self.blocks_of(region)
-        values[self.linear] = linear
-        begin = thread
-        if self.plan.masked and region is not regions[0]:
-            begin = ir.Block("waiting")
-            here = make(thread, grid.STATE_IS, linear, type=Bool, region=region.number)
-            thread.insts.append(ir.Inst(control.BRANCH, (here,), {}, None, loc, [ir.Edge(begin), ir.Edge(latch)]))
-        for inst in self.own:
-            if inst.op is gpu.THREAD_ID:
-                values[inst.result] = (x, y, z)[inst.attrs["axis"]]
-            elif inst.op is gpu.LANE_ID:
-                mask = constant(begin, 31)
-                values[inst.result] = make(begin, a.IAND, linear, mask)
-            else:
-                begin.insts.append(clone_inst(inst, values, {}))
-        arriving = []
-        for v, slot in self.live[region]:
-            common = self.is_common(v)
-            # before any thread stores the value for a later region
-            place, where = (head, zero) if common else (begin, linear)
-            loaded = ir.Value(v.type, v.name)
-            place.insts.append(ir.Inst(grid.SLOT_LOAD, (where,), {"slot": slot, "type": v.type, "common": common},
-                                       loaded, loc))
-            if place is head:
-                head.insts[-2:] = head.insts[:-3:-1]  # to before the jump
-                loaded = make(begin, structure.RETYPE, loaded, type=v.type)
-                begin.insts[-1].attrs["type"] = v.type
-            arriving.append((v, loaded))
-        defined = {v: b for b in blocks for v in b.values()}
-        for v, new in arriving:
-            if v not in defined:
-                values[v] = new
-        unchanged = {(new, slot) for (v, slot), (_, new) in zip(self.live[region], arriving) if v not in defined}
-        copies = clone_blocks(blocks, values)
-        for v, new in arriving:
-            if v in defined:  # there is a loop around the wait: repair finds which of the two values is read
-                home, token = copies[defined[v]], ir.Value(v.type, v.name)
-                definitions[token] = {begin: new, home: values[v]}
-                for block in copies.values():
-                    if block is not home:
-                        _rename(block, (v, values[v]), token)
-        jump(begin, copies[region.entry],
-             *[values.get(p, p) for p in (self.first_args if region is regions[0] else ())])
-        for block in copies.values():
-            last = block.insts[-1]
-            follower = last.attrs.get("wait")
-            if follower is not None or last.op is RETURN:
-                block.insts.pop()
-                number = self.ended(last) if follower is None else follower.number
-                if self.plan.masked:
-                    block.insts.append(ir.Inst(grid.STATE_STORE, (linear,), {"region": number}, loc=last.loc))
-                elif len(exits) > 1:
-                    block.insts.append(ir.Inst(grid.SLOT_STORE, (linear, constant(block, number)),
-                                               {"slot": self.choice, "common": True}, loc=last.loc))
-                jump(block, latch)
-            if not self.plan.masked:
-                block.insts = [i for i in block.insts if i.op is not grid.SLOT_STORE
-                               or (i.args[1], i.attrs["slot"]) not in unchanged]
-            for inst in block.insts:
-                if inst.op.effects & ir.RAISES and inst.unwind is None:
-                    inst.unwind = ir.Edge(self.failing, [linear])
-                if inst.op is memory.ARRAY_LOAD or inst.op is memory.ARRAY_STORE:
-                    inst.attrs = {**inst.attrs, "parallel": True}
-                elif inst.op is grid.LANES:
-                    inst.attrs = {**inst.attrs, "masked": self.plan.masked}
-            if self.debug:
-                block.insts = [new for inst in block.insts for new in self.watched(inst, linear)]
-        if self.debug:
-            latch.insts[-1].attrs = {}
-        # what follows
-        if not self.plan.masked and len(exits) < 2:
-            (follower,) = exits or {None}
-            jump(after_all, self.done if follower is None else follower.head)
-        elif not self.plan.masked:
-            chosen = make(after_all, grid.SLOT_LOAD, zero, slot=self.choice, common=True)
-            after_all.insts[-1].attrs["type"] = Int
-            others = sorted((r for r in exits if r is not None), key=lambda r: r.number)
-            ends = [*(r.head for r in others), *([self.done] if None in exits else [])]
-            after_all.insts.append(ir.Inst(control.SWITCH, (chosen,),
-                                           {"cases": tuple(r.number for r in others)[:len(ends) - 1]}, None, loc,
-                                           [ir.Edge(ends[-1]), *map(ir.Edge, ends[:-1])]))
-        else:
-            lines = tuple(r.line for r in sorted(regions, key=lambda r: r.number))
-            nobody = constant(after_all, -1)
-            chosen = make(after_all, grid.NEXT, warps=self.warps, lines=lines)
-            after_all.insts[-1].unwind = ir.Edge(self.failing, [nobody])
-            others = sorted((r for r in regions[1:]), key=lambda r: r.number)
-            after_all.insts.append(ir.Inst(control.SWITCH, (chosen,), {"cases": tuple(r.number for r in others)}, None,
-                                           loc, [ir.Edge(self.done), *(ir.Edge(r.head) for r in others)]))
-        self.new += [head, *([layers, layer, below] if layers.insts else []), rows, row, columns, thread,
-                     *([begin] if begin is not thread else []), *copies.values(), latch, after, after_all]
-
 
 def _is_uniform(inst: ir.Inst) -> bool:
     """Whether the result is uniform where the operands are: the same for all threads."""
@@ -560,8 +409,3 @@ _SAYS_RETURN = re.compile(r"\breturn\b").search
 _TOUCHES = {memory.ARRAY_LOAD: 0, memory.ARRAY_STORE: 1, gpu.ATOMIC: 2, gpu.ATOMIC_CAS: 2}
 
 
-def _rename(block: ir.Block, old: tuple[ir.Value, ...], new: ir.Value) -> None:
-    for inst in block.insts:
-        inst.args = [new if v in old else v for v in inst.args]
-        for edge in inst.edges():
-            edge.args = [new if v in old else v for v in edge.args]
