@@ -198,70 +198,78 @@ class Evaluator(Operations):
 
     def settle(self, meaning):
         """Resolve the calls inside an expression; returns (meaning, its abstract value or None)."""
-        kind = type(meaning)
-        if kind is Split:
-            return meaning, meaning_av(meaning)
-        if kind is Throw:
-            return meaning, None
-        if kind is ClassAttribute:
-            return self.settle(constant(self.class_attribute(meaning.cls, meaning.name)))
-        if kind is CallValue:
-            callee = meaning.callee if meaning.callee.type is not None else self.settle(meaning.callee)[0]
-            given = [*meaning.operands, *meaning.keywords.values()]
-            for i, x in enumerate(given):
-                given[i], av = self.settled(x)
-                if av is None:
-                    return given[i], None
-            n = len(meaning.operands)
-            return self.settle(self.call(callee, given[:n], dict(zip(meaning.keywords, given[n:]))))
-        if kind is FieldGet or kind is FieldSet:
-            return self.field(meaning)
-        if kind is Local:
-            av = self.analysis.lookup(meaning.local, self.block)
-            if av is not None:
-                meaning.type, meaning.value = av
-            return meaning, av
-        if kind is Step:
-            return self.settle(self.generator_step(meaning.state))
-        if kind is Share:
-            state, av = self.settle(meaning.state) if meaning.state.type is None else (meaning.state, meaning.state)
-            return (state, None) if av is None else self.settle(self.shared(state))
-        if kind is Call:
-            if meaning.resolved is None:
-                operands = []
-                for x in meaning.operands:
-                    x, av = self.settled(x)
-                    if av is None:
-                        return x, None
-                    operands.append(x)
-                found = self.call(Const(Singleton(meaning.function), meaning.function), operands, {})
-                resolved, av = self.settle(found)
-                meaning.resolved = resolved
-            else:
-                resolved, av = self.settle(meaning.resolved)
+        rule = _RULES.get(type(meaning))
+        return (meaning, (meaning.type or NoneType, meaning.value)) if rule is None else getattr(self, rule)(meaning)
+
+    def settle_split(self, meaning):
+        return meaning, meaning_av(meaning)
+
+    def settle_throw(self, meaning):
+        return meaning, None
+
+    def settle_class_attribute(self, meaning):
+        return self.settle(constant(self.class_attribute(meaning.cls, meaning.name)))
+
+    def settle_call_value(self, meaning):
+        callee = meaning.callee if meaning.callee.type is not None else self.settle(meaning.callee)[0]
+        given = [*meaning.operands, *meaning.keywords.values()]
+        for i, x in enumerate(given):
+            given[i], av = self.settled(x)
             if av is None:
-                return resolved, None
+                return given[i], None
+        n = len(meaning.operands)
+        return self.settle(self.call(callee, given[:n], dict(zip(meaning.keywords, given[n:]))))
+
+    def settle_local(self, meaning):
+        av = self.analysis.lookup(meaning.local, self.block)
+        if av is not None:
             meaning.type, meaning.value = av
-            return meaning, av
-        if kind is UserCall:
-            spec = meaning.spec
-            if spec.error is not None and (spec.proto.library or self.session.asks and is_of_python(spec.proto)):
-                raise spec.error
+        return meaning, av
+
+    def settle_step(self, meaning):
+        return self.settle(self.generator_step(meaning.state))
+
+    def settle_share(self, meaning):
+        state, av = self.settle(meaning.state) if meaning.state.type is None else (meaning.state, meaning.state)
+        return (state, None) if av is None else self.settle(self.shared(state))
+
+    def settle_call(self, meaning):
+        if meaning.resolved is None:
+            operands = []
             for x in meaning.operands:
                 x, av = self.settled(x)
                 if av is None:
                     return x, None
-            meaning.type, meaning.value = spec.result or (None, UNKNOWN)
-            return meaning, spec.result
-        if kind is Nest:
-            return self.nest(meaning)
-        if kind is Fresh:
-            return self.settle(self.fresh(meaning))
-        if kind is Derived:
-            return derivatives.settle(self, meaning)
-        if kind is Ruled:
-            return derivatives.settle_ruled(self, meaning)
-        if kind is Apply and meaning.type is None:
+                operands.append(x)
+            found = self.call(Const(Singleton(meaning.function), meaning.function), operands, {})
+            resolved, av = self.settle(found)
+            meaning.resolved = resolved
+        else:
+            resolved, av = self.settle(meaning.resolved)
+        if av is None:
+            return resolved, None
+        meaning.type, meaning.value = av
+        return meaning, av
+
+    def settle_user_call(self, meaning):
+        spec = meaning.spec
+        if spec.error is not None and (spec.proto.library or self.session.asks and is_of_python(spec.proto)):
+            raise spec.error
+        for x in meaning.operands:
+            x, av = self.settled(x)
+            if av is None:
+                return x, None
+        meaning.type, meaning.value = spec.result or (None, UNKNOWN)
+        return meaning, spec.result
+
+    def settle_derived(self, meaning):
+        return derivatives.settle(self, meaning)
+
+    def settle_ruled(self, meaning):
+        return derivatives.settle_ruled(self, meaning)
+
+    def settle_apply(self, meaning):
+        if meaning.type is None:
             operands = []
             for x in meaning.operands:
                 x, av = self.settle(x) if x.type is None else (x, x)
@@ -270,16 +278,14 @@ class Evaluator(Operations):
                 operands.append(x)
             meaning.operands = tuple(operands)
             meaning.type_now()
-            if meaning.holds and not self.stored(meaning):
-                return meaning, None
-            if meaning.type is None:
-                return meaning, VOID
-        elif kind is Apply and meaning.holds and not self.stored(meaning):
+        if meaning.holds and not self.stored(meaning):
             return meaning, None
-        if kind is Apply and meaning.op is pyobject.PY_UNBOX and isinstance(meaning.type, ObjectOf):
+        if meaning.type is None:
+            return meaning, VOID
+        if meaning.op is pyobject.PY_UNBOX and isinstance(meaning.type, ObjectOf):
             if type(meaning.operands[0]) is Const:
                 self.session.look(meaning.operands[0].value)
-        return meaning, (meaning.type or NoneType, meaning.value)
+        return meaning, (meaning.type, meaning.value)
 
     def settled(self, x):
         """As `settle`, for an operand of a call, which nothing else settles: a store to a container inside it widens
@@ -287,7 +293,7 @@ class Evaluator(Operations):
         return self.settle(x) if x.type is None or type(x) is Apply and x.holds else (x, x)
 
     def fresh(self, made):
-        """The expression of a container that this instruction makes, with its own type variables."""
+        """A container that this instruction makes: its type has its own type variables."""
         make = self.session.variable
         t = self.session.site(self.analysis.spec, self.inst, made.kind, lambda: made.kind(*[make() for _ in made.held]))
         for n, held in enumerate(made.held):
@@ -296,7 +302,7 @@ class Evaluator(Operations):
             storable(held)
             t.store(n, held)
         watch(t, self.analysis, self.block)
-        return made.make(t)
+        return self.settle(made.make(t))
 
     def stored(self, applied) -> bool:
         """Widen the types of containers by the stores in an expression. False where it loads an item from a container
@@ -618,6 +624,15 @@ class Evaluator(Operations):
                 if av is not None and av[0] is callee.type.receiver and av[1] is not UNKNOWN:
                     return Const(*av)
         return Apply(structure.METHOD_SELF, callee)
+
+
+# Expressions whose abstract value is not that of their own type and value -> the method that finds it.
+_RULES = {
+    Split: "settle_split", Throw: "settle_throw", ClassAttribute: "settle_class_attribute",
+    CallValue: "settle_call_value", FieldGet: "field", FieldSet: "field", Local: "settle_local", Step: "settle_step",
+    Share: "settle_share", Call: "settle_call", UserCall: "settle_user_call", Nest: "nest", Fresh: "fresh",
+    Derived: "settle_derived", Ruled: "settle_ruled", Apply: "settle_apply",
+}
 
 
 def watch(t: Type, analysis, block) -> None:

@@ -10,56 +10,41 @@ from typing import Any, Callable
 
 from ..base.errors import did_you_mean
 from ..base.lazy import lazy
-from ..front.recursion import Recursive, SELF
-from ..ir import core as ir
 from ..ops import control, exceptions, generic, memory, pyobject, structure
 from ..types.classes import FIXED_MODULES, fields, is_fixed, namespace, own
 from ..types.kinds import (
-    Array, Attributes, Bool, Cell, Container, Dict, DictDisplay, DType, Exception_, Function, FunctionObject, Int,
-    List, ListDisplay, Method, NoneType, Object, ObjectCell, ObjectOf, Singleton, Str, Struct, Super, Tuple, Type,
-    Unbound, Undefined, Union, any_part, closed, is_display, is_integer, is_plain_tuple, is_scalar,
-    members_of as types_of,
+    Array, Attributes, Bool, Container, Dict, DictDisplay, DType, Exception_, Function, FunctionObject, Int, List,
+    ListDisplay, Method, NoneType, Object, ObjectOf, Singleton, Str, Struct, Super, Tuple, Undefined, Union,
+    any_part, closed, is_display, is_integer, is_plain_tuple, is_scalar, members_of as types_of,
 )
 from ..types.typeof import variable_type
-from .boxed import by_python, exception, get_attribute, parts_of, test
+from .boxed import by_python, exception, get_attribute, parts_of
 from .constants import constant, is_wide, plain_int, plain_ints, too_wide, unsigned
-from .join import join
-from .expressions import (
-    Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, dict_of, key_error, list_of,
-    meaning_av, members_of, new_list,
-)
+from .expressions import Raise, Split, dict_of, key_error, list_of, meaning_av, members_of, new_list
 from .meaning import (
-    UNKNOWN, Apply, Const, Expr, Mismatch, NeedsList, NeedsObjects, NotNative, Operand, Restart, Share, Throw,
-    thrown,
+    UNKNOWN, Apply, Const, Expr, Mismatch, NeedsList, NotNative, Operand, Restart, Share, Throw, thrown,
 )
 from .names import describe, needs_objects, with_object
 from .session import value_of_member
+from .variables import Variables
 
-dis = lazy("dis")
+interpreted = lazy("pyjitc.runtime.interpreted")
 displays = lazy(f"{__package__}.displays")  # only programs with list displays load it
 starred = lazy(f"{__package__}.starred")  # only programs that call functions with * or ** of any length load it
 
-_VARARGS, _KEYWORDS, _GENERATOR = 0x04, 0x08, 0x20  # inspect.CO_VARARGS, CO_VARKEYWORDS, CO_GENERATOR
-
-interpreted = lazy("pyjitc.runtime.interpreted")
-
 __all__ = ["HANDLERS", "Operations", "static_value"]
 
-
+_VARARGS, _KEYWORDS, _GENERATOR = 0x04, 0x08, 0x20  # inspect.CO_VARARGS, CO_VARKEYWORDS, CO_GENERATOR
 _STREAMS = ("stdin", "stdout", "stderr")  # attributes of sys that programs replace
-# `case int(n)` captures the int
+# classes of which `case int(n)` captures the object itself
 _SELF_MATCHING = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
 
 
-class Operations:
+class Operations(Variables):
     """The meaning of each generic operation: the methods of HANDLERS. evaluate.Evaluator, the subclass, has the
-    attributes below and provides the abstract values of operands."""
+    attributes below and those of `Variables`, and provides the abstract values of operands."""
 
-    analysis: Any
-    session: Any
     library: Any
-    inst: ir.Inst
-    block: ir.Block
     settle: Callable
     call: Callable
     user_call: Callable
@@ -113,154 +98,6 @@ class Operations:
             raise Restart
         findings.changed[id(value)] = value
         return False
-
-    def global_(self, inst, operands):
-        name = inst.attrs["name"]
-        proto = self.analysis.spec.proto
-        space = proto.globals
-        if (id(space), name) in self.session.outer:
-            return self.variable_value(self.session.outer[id(space), name], False)
-        value = space.get(name, UNKNOWN)
-        if not proto.library:
-            self.session.depend(space, name, value)
-            self.session.readers.setdefault((id(space), name), {})[self.analysis, self.block] = None
-        if value is UNKNOWN:
-            builtins = space.get("__builtins__", __builtins__)
-            builtins = builtins if isinstance(builtins, dict) else vars(builtins)
-            value = builtins.get(name, UNKNOWN)
-            if value is UNKNOWN:
-                return Throw(NameError, f"name '{name}' is not defined", self.other_variable(name, (*space, *builtins)),
-                             name=name)
-        return self.constant_of(inst, value)
-
-    def store_global(self, inst, operands):
-        space, name = self.analysis.spec.proto.globals, inst.attrs["name"]
-        return self.store_variable(self.session.outer_variable(space, name, name), operands[0])
-
-    def store_variable(self, variable, value):
-        self.session.grow(variable, value.type)
-        function = "PyCell_Set" if variable.key is None else "PyDict_SetItem"
-        key = () if variable.key is None else (Const(Object, variable.key),)
-        return test(function, Const(Object, variable.container), *key, value)
-
-    def variable_value(self, variable, free):
-        variable.readers[self.analysis, self.block] = None
-        exception, message = (self.session.unbound_error(variable.name, True) if free else
-                              (NameError, f"name '{variable.name}' is not defined"))
-        if variable.content is None:
-            return Throw(exception, message, name=variable.name)
-        return self.read_variable(variable.name, Const(Object, variable.container), variable.key, variable.content,
-                                  exception, message)
-
-    def read_variable(self, name, container, key, content, exception, message):
-        found = Apply(pyobject.PY_VARIABLE, container, key=key, cls=exception, message=message)
-        if content is Object:
-            return found
-        return Apply(pyobject.PY_UNBOX, found, type=content, otherwise=(
-            "TypeError", f"the variable '{name}' was of type {closed(content)} when this was compiled, and holds "
-                         f"something else now"))
-
-    def other_variable(self, name, more=()):
-        """The hint for an error about a variable without a value: a similar name among those of the function or in
-        `more`."""
-        code = self.analysis.spec.proto.code
-        if any(step.argval == name and step.opname.startswith("DELETE_") for step in dis.get_instructions(code)):
-            return ""  # the variable had a value
-        return did_you_mean(name, (*code.co_varnames, *code.co_cellvars, *code.co_freevars, *more))
-
-    def freevar(self, inst, operands, name=""):
-        name = name or inst.attrs["name"]
-        spec = self.analysis.spec
-        index = spec.proto.code.co_freevars.index(name)
-        if spec.closure is not None:
-            role = spec.closure[0].roles.index("closure")
-            return self.captured(spec.closure[0], role, index)
-        cell = spec.function.__closure__[index]
-        if inst is not None and inst.attrs["rebound"] or (id(cell), None) in self.session.outer:
-            self.session.outer_variable(cell, None, name)
-            return Const(Singleton(cell), cell)
-        self.session.readers.setdefault((id(cell), None), {})[self.analysis, self.block] = None
-        try:
-            value = cell.cell_contents
-        except ValueError:
-            self.session.depend(cell, None, UNKNOWN)
-            exception, message = self.session.unbound_error(name, True)
-            return Throw(exception, message, name=name)
-        self.session.depend(cell, None, value)
-        if value is spec.function:  # a local function that calls itself
-            return Const(Singleton(value), value)
-        return self.held_constant(value)
-
-    def captured(self, function, role, index):
-        t = function.captures[role].elements[index]
-        if isinstance(t, Singleton) and type(t.value) is Recursive:
-            return self.recursive(t.value, function, role)
-        return Captured(t, role, index)
-
-    def recursive(self, made, function, role):
-        """The value of a variable for a function that did not exist yet when the running function was made: the running
-        function itself, or a function built from its closure."""
-        if made.own:
-            return OwnFunction(function)
-        parts = [OwnFunction(function) if p is SELF else self.captured(function, role, p) if type(p) is int else
-                 self.recursive(p, function, role) if p in _markers(function, role) else Const(Singleton(p), p)
-                 for p in made.parts]
-        closure = Apply(structure.TUPLE_MAKE, *parts, cls=None)
-        proto = self.session.nested(self.analysis.spec.proto, made.code, made.qualname)
-        return Apply(structure.FUNCTION_MAKE, closure, type=Function(proto, (closure.type,), ("closure",)))
-
-    def make_cell(self, inst, operands):
-        name = inst.attrs.get("name", "cell")
-        site = self.session.site(self.analysis.spec, inst, Cell, lambda: self.session.variable(name=name))
-        if inst not in self.session.findings.cells:
-            self.refine(site, operands[0].type)
-            return MakeCell(operands[0], Cell(site))
-        given = []
-        if operands[0].type is not Unbound:
-            given = operands
-            self.refine(site, with_object(operands[0]).type)
-        made = by_python(pytypes.CellType, *given)
-        return Apply(structure.RETYPE, made, type=ObjectCell(site))
-
-    def refine(self, site, content):
-        # the two refer to each other, which only the interpreter's garbage collector can free
-        if _holds(content, site):
-            raise NeedsObjects(Tuple((Cell(site), content)))
-        site.become(content if site.content is None else join((site.content, UNKNOWN), (content, UNKNOWN))[0])
-
-    def cell_get(self, inst, operands):
-        cell = operands[0]
-        if isinstance(cell.type, Singleton) and type(cell.type.value) is pytypes.CellType:
-            return self.variable_value(self.session.outer[id(cell.type.value), None], True)
-        unbound = cell.type is Unbound or isinstance(cell.type, ObjectCell) and cell.type.content is None
-        if isinstance(cell.type, Cell):
-            unbound = cell.type.content is Unbound
-        if unbound:
-            name = inst.attrs["name"]
-            exception, message = self.session.unbound_error(name, inst.attrs.get("free", False))
-            return Throw(exception, message, self.other_variable(name), name=name)
-        if isinstance(cell.type, ObjectCell):
-            name, content = inst.attrs["name"], cell.type.content
-            exception, message = self.session.unbound_error(name, inst.attrs.get("free", False))
-            return self.read_variable(name, Apply(structure.RETYPE, cell, type=Object), None, content, exception,
-                                      message)
-        if not isinstance(cell.type, Cell):
-            return cell  # captured by value: it is never rebound
-        return CellGet(cell, cell.type.content, inst.attrs["name"], inst.attrs.get("free", False))
-
-    def cell_set(self, inst, operands):
-        t = operands[0].type
-        if isinstance(t, Singleton) and type(t.value) is pytypes.CellType and operands[1].type is not Unbound:
-            return self.store_variable(self.session.outer[id(t.value), None], operands[1])
-        if isinstance(t, ObjectCell):
-            self.refine(t.site, with_object(operands[1]).type)
-            return test("PyCell_Set", Apply(structure.RETYPE, operands[0], type=Object), operands[1])
-        if not isinstance(t, Cell):
-            raise NotNative(f"assigning to '{inst.attrs['name']}' of the function around the compiled one is not "
-                            f"supported",
-                            "return the value, or write into an array")
-        self.refine(operands[0].type.site, operands[1].type)
-        return CellSet(operands[0], operands[1])
 
     def binary(self, inst, operands):
         operands = plain_ints(operands, inst.attrs["op"], inst.op is generic.INPLACE)
@@ -797,14 +634,6 @@ class Operations:
                 raise NeedsList
         return Apply(structure.RETYPE, Apply(pyobject.PY_BOX, made), type=FunctionObject(t))
 
-    def check_bound(self, inst, operands):
-        x = operands[0]
-        if x.type is Unbound:
-            name = inst.attrs["name"]
-            exception, message = self.session.unbound_error(name, False)
-            return Throw(exception, message, self.other_variable(name))
-        return x
-
     def import_(self, inst, operands):
         name, level, fromlist = inst.attrs["name"], inst.attrs.get("level", 0), inst.attrs.get("fromlist")
         try:
@@ -971,16 +800,6 @@ def _bound(holder, name, found):
     """The class method that the class stores as `found`, bound to `holder`. The cache returns one object for all uses,
     so that inference finds the same type each time."""
     return getattr(holder, name)
-
-
-def _markers(function, role):
-    return [t.value for t in function.captures[role].elements if isinstance(t, Singleton)]
-
-
-def _holds(t: Type, site) -> bool:
-    """Whether a value of type `t` refers to the cell of `site`."""
-    return any_part(t, lambda part: isinstance(part, Cell) and (
-        part.site is site or part.site.content is not None and _holds(part.site.content, site)))
 
 
 def static_value(x, name):
