@@ -50,6 +50,26 @@ done:
 # A native memory header: {i64 references, ptr data, ptr ndarray, i64 bytes}. `ndarray`: the Python array that owns the
 # data, once a value in it has been passed to Python; else null. Owner words carry a tag in the low two bits: 0 a header
 # (or null), 1 the ndarray itself, 2 a view of an ndarray; see docs/architecture.md.
+
+
+def _of_header(name: str, change: str) -> str:
+    """The helper that changes the count of references of an owner, where that is a header."""
+    return f"""
+define internal void @{name}(ptr %owner) nounwind alwaysinline {{
+  %word = ptrtoint ptr %owner to i64
+  %tag = and i64 %word, 3
+  %tagged = icmp ne i64 %tag, 0
+  %null = icmp eq ptr %owner, null
+  %skip = or i1 %tagged, %null
+  br i1 %skip, label %done, label %count
+count:
+  {change}
+  br label %done
+done:
+  ret void
+}}"""
+
+
 TEXT: dict[str, str] = {
     # Linux backs 4 MB and more by huge pages when advised to (14: MADV_HUGEPAGE), as NumPy does for its own arrays. A
     # small zeroed block is allocated with malloc() and cleared: calloc() of most versions of the C library ignores the
@@ -127,34 +147,8 @@ define internal i64 @pyj_step(i64 %n, i64 %space, i64 %stride, i64 %shift) nounw
   %result = select i1 %full, i64 %step, i64 0
   ret i64 %result
 }""",
-    "pyj_retain": """
-define internal void @pyj_retain(ptr %owner) nounwind alwaysinline {
-  %word = ptrtoint ptr %owner to i64
-  %tag = and i64 %word, 3
-  %tagged = icmp ne i64 %tag, 0
-  %null = icmp eq ptr %owner, null
-  %skip = or i1 %tagged, %null
-  br i1 %skip, label %done, label %count
-count:
-  %old = atomicrmw add ptr %owner, i64 1 monotonic
-  br label %done
-done:
-  ret void
-}""",
-    "pyj_release": """
-define internal void @pyj_release(ptr %owner) nounwind alwaysinline {
-  %word = ptrtoint ptr %owner to i64
-  %tag = and i64 %word, 3
-  %tagged = icmp ne i64 %tag, 0
-  %null = icmp eq ptr %owner, null
-  %skip = or i1 %tagged, %null
-  br i1 %skip, label %done, label %count
-count:
-  call void @pyj_release_header(ptr %owner)
-  br label %done
-done:
-  ret void
-}""",
+    "pyj_retain": _of_header("pyj_retain", "%old = atomicrmw add ptr %owner, i64 1 monotonic"),
+    "pyj_release": _of_header("pyj_release", "call void @pyj_release_header(ptr %owner)"),
     # for paths that leave the function after a failure: a call is the shortest code
     "pyj_same_owner": """
 define internal i1 @pyj_same_owner(ptr %x, ptr %y) nounwind noinline {

@@ -35,47 +35,40 @@ keep:
   ret i32 0
 lost:
   ret i32 -1""", _make.partition("(")[0], _free, shared=True)
-# The slot of the first key from %from on, -1 where there is none.
-_define("i64 @pyj_owned_next(ptr %d, i64 %from)", f"""
-start:
-{_load("count", "i64", "%d", at.COUNT)}{_load("entries", "ptr", "%d", at.ENTRIES)}
-{_load("stride", "i64", "%d", at.STRIDE)}
-  br label %look
-look:
-  %n = phi i64 [ %from, %start ], [ %n1, %entry ]
-  %end = icmp sge i64 %n, %count
-  br i1 %end, label %none, label %entry
-entry:
-  %n1 = add i64 %n, 1
-  %offset = mul i64 %n, %stride
+# A table, and the entry number %n of it, which has a key unless it was removed.
+_TABLE = (_load("count", "i64", "%d", at.COUNT) + _load("entries", "ptr", "%d", at.ENTRIES)
+          + _load("stride", "i64", "%d", at.STRIDE))
+_ENTRY = """entry:
+  %offset = mul i64 {}, %stride
   %e = getelementptr i8, ptr %entries, i64 %offset
   %hash = load i64, ptr %e
   %gone = icmp eq i64 %hash, -1
   br i1 %gone, label %look, label %found
 found:
-  ret i64 %n
+"""
+# The slot of the first key from %from on, -1 where there is none.
+_define("i64 @pyj_owned_next(ptr %d, i64 %from)", f"""
+start:
+{_TABLE}  br label %look
+look:
+  %n = phi i64 [ %from, %start ], [ %n1, %entry ]
+  %n1 = add i64 %n, 1
+  %end = icmp sge i64 %n, %count
+  br i1 %end, label %none, label %entry
+{_ENTRY.format("%n")}  ret i64 %n
 none:
   ret i64 -1""", shared=True)
-# The slot of the last key, -1 where there is none. The removed entries behind it are dropped, and there is as much less
-# room for new ones, since their indices stay in use.
+# The slot of the last key, -1 where there is none. The removed entries behind it are dropped. Their indices stay in
+# use, which leaves less room for new keys.
 _define("i64 @pyj_owned_last(ptr %d)", f"""
 start:
-{_load("count", "i64", "%d", at.COUNT)}{_load("entries", "ptr", "%d", at.ENTRIES)}
-{_load("stride", "i64", "%d", at.STRIDE)}{_load("room", "i64", "%d", at.ROOM)}
-  br label %look
+{_TABLE}{_load("room", "i64", "%d", at.ROOM)}  br label %look
 look:
   %n = phi i64 [ %count, %start ], [ %n1, %entry ]
   %n1 = sub i64 %n, 1
   %end = icmp eq i64 %n, 0
   br i1 %end, label %found, label %entry
-entry:
-  %offset = mul i64 %n1, %stride
-  %e = getelementptr i8, ptr %entries, i64 %offset
-  %hash = load i64, ptr %e
-  %gone = icmp eq i64 %hash, -1
-  br i1 %gone, label %look, label %found
-found:
-  %dropped = sub i64 %count, %n
+{_ENTRY.format("%n1")}  %dropped = sub i64 %count, %n
   %less = sub i64 %room, %dropped
   store i64 %n, ptr %count.p
   store i64 %less, ptr %room.p

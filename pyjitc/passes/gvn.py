@@ -162,9 +162,8 @@ def _share(fn, dom, edges, aliases):
             op = inst.op
             if op.effects & ir.WRITES:
                 state = inst, state
-            reads = loads(inst)
-            if inst.result is not None and (op.effects == ir.PURE or reads or op in _SHARED_CHECKS):
-                key = key_of(inst, inst.args)
+            if is_shared(inst):
+                key, reads = key_of(inst, inst.args), loads(inst)
                 found = table.get(key)
                 if reads:
                     found_in[inst] = state

@@ -63,7 +63,11 @@ def float_floordiv(x, y):
     """Floor of the exact quotient: x / y itself may round up to a whole number. With error_model='numpy' y may be 0."""
     if y == 0.0:
         return FDIV(x, y)
-    mod = float_rem(x, y)
+    return floor_of_quotient(x, y, float_rem(x, y))
+
+
+def floor_of_quotient(x, y, mod):
+    """The floor of x / y, where `mod` is C's fmod(x, y) and y is not 0."""
     div = FDIV(x - mod, y)
     if mod != 0.0 and (y < 0.0) != (mod < 0.0):
         div = div - 1.0
@@ -77,7 +81,11 @@ def float_floordiv(x, y):
 
 def float_mod(x, y):
     """x - floor(x / y) * y, with the sign of y."""
-    mod = float_rem(x, y)
+    return with_sign_of(y, float_rem(x, y))
+
+
+def with_sign_of(y, mod):
+    """The remainder of a floor division by y, where `mod` is that of C's fmod."""
     if mod != 0.0:
         if (y < 0.0) != (mod < 0.0):
             mod = mod + y

@@ -12,7 +12,7 @@ from ...build import outlined, provoked
 from ...intrinsics import as_type
 from ...py.numbers import float_parts
 from ...py.numbers import float_ratio as py_float_ratio
-from ...py.numbers import float_rem as py_float_rem
+from ...py.numbers import complex_mul, float_rem as py_float_rem, floor_of_quotient, with_sign_of
 
 INF, PI = np.inf, np.pi
 NEGATIVE_POWER = provoked(operator.pow, np.int8(2), -1)
@@ -31,28 +31,13 @@ def float_floordiv(x, y):
     """npy_floor_divide."""
     if y == 0.0:
         return FDIV(x, y)
-    mod = float_rem(x, y)
-    div = FDIV(x - mod, y)
-    if mod != 0.0 and (y < 0.0) != (mod < 0.0):
-        div = div - 1.0
-    if div != 0.0:
-        floor = FLOOR(div)
-        if div - floor > 0.5:
-            floor = floor + 1.0
-        return floor
-    return COPYSIGN(div, FDIV(x, y))
+    return floor_of_quotient(x, y, float_rem(x, y))
 
 
 def float_mod(x, y):
     """npy_remainder: nan for y == 0."""
     mod = float_rem(x, y)
-    if y == 0.0:
-        return mod
-    if mod != 0.0:
-        if (y < 0.0) != (mod < 0.0):
-            mod = mod + y
-        return mod
-    return COPYSIGN(mod, y)
+    return mod if y == 0.0 else with_sign_of(y, mod)
 
 
 def half_floordiv(x, y):
@@ -86,11 +71,6 @@ def int_power(x, n, one):
         x = x * x
         n = n >> 1
     return result
-
-
-def complex_mul(x, y):
-    a, b, c, d = REAL(x), IMAG(x), REAL(y), IMAG(y)
-    return COMPLEX_MAKE(a * c - b * d, a * d + b * c)
 
 
 def complex_div(x, y):
