@@ -11,7 +11,7 @@ __all__ = ["FunctionFlags"]
 
 
 class FunctionFlags(Named):
-    """The flags of an ir.Function, which a stage replaces by `fn.flags._replace(...)`. The first five come from the
+    """The flags of an ir.Function, which a stage replaces by `fn.flags._replace(...)`. The first nine come from the
     decorators of lib/build.py, by way of infer/emit.py."""
 
     __slots__ = ()
@@ -35,6 +35,22 @@ class FunctionFlags(Named):
     """Loops of this library function run to their ends without handling signals, as those of CPython's own functions in
     C: a handler could change what the function works on. infer/emit.py marks the terminators, since the function may be
     inlined; passes/polling.py adds no poll to loops whose header has the mark."""
+
+    returns: str = ""
+    """Which array this library function, which writes into none of its arguments, returns: "new", one to which nothing
+    else refers; "copy", a new one with the elements of its only argument; "last", its last argument or a new one; ""
+    where that is not known. Read by passes/derivatives, as the next two."""
+
+    only_checks: bool = False
+    """This library function writes into none of its arguments, and computes nothing that has a derivative."""
+
+    raises: bool = False
+    """This library function, which a pass calls in the place of an operation of the program, raises the exceptions of
+    that operation. Other exceptions in it, such as a MemoryError, reach no handler of the program."""
+
+    vmap: str = ""
+    """The part that this function of lib/transforms.py has in `vmap`: "parts", it divides a batch into parts; "part",
+    it runs the examples of a part; "example", it runs one. Read by passes/batches.py and passes/pipeline.py."""
 
     inline: bool = False
     """passes/inline.py inlines the function although it is not a library function. Set there for a leaf and for

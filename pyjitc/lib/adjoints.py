@@ -10,7 +10,7 @@ import os
 import numpy as np
 
 from ..ops.memory import ARRAY_LOAD, ARRAY_STORE, ROW_COPY
-from .build import outlined, unoptimised
+from .build import flagged, outlined, unoptimised
 from .intrinsics import strided
 from .np.elementwise.loops import mapped
 
@@ -21,11 +21,13 @@ __all__ = ["accumulate", "accumulate_if", "as_type",
            "reduced", "reduced_copy", "roomy", "shaped", "total", "zeros_by_columns", "zeros_like"]
 
 
+@flagged(returns="copy")
 def copied(x):
     """A copy in C order."""
     return x.copy()
 
 
+@flagged(returns="new")
 def copied_by_columns(x):
     """A copy in Fortran order."""
     return x.T.copy().T
@@ -36,32 +38,38 @@ def check_shape(x, given):
         raise ValueError(f"a tangent or cotangent of shape {given.shape} for an array of shape {x.shape}")
 
 
+@flagged(returns="new")
 def copied_like(x, given):
     """A copy of a tangent in C order; raises ValueError if its shape is not that of x."""
     check_shape(x, given)
     return given.copy()
 
 
+@flagged(returns="new")
 def copied_like_by_columns(x, given):
     check_shape(x, given)
     return given.T.copy().T
 
 
+@flagged(only_checks=True)
 def check_apart(x, y):
     if np.may_share_memory(x, y):
         raise ValueError("two arguments share memory, and one of them is written into: a derivative is of functions of "
                          "separate arrays; pass a copy of one")
 
 
+@flagged(returns="new")
 def zeros_like(x):
     """Zeros in C order."""
     return np.zeros(x.shape, x.dtype)
 
 
+@flagged(returns="new")
 def zeros_by_columns(x):
     return np.zeros(x.T.shape, x.dtype).T
 
 
+@flagged(returns="new")
 def full(shape, value):
     return np.full(shape, value)
 
@@ -76,6 +84,7 @@ def shaped(shape, given):
 # -- sums of adjoints
 
 
+@flagged(returns="new")
 def plus(x, y):
     return x + y
 
@@ -147,6 +156,7 @@ def accumulate_if(wanted, total, given):
         total += given
 
 
+@flagged(returns="last")
 def reduced(shape, given):
     """The adjoints of an array of this shape from those of an array to which it was broadcast, or to which it was
     summed: the given array itself, where the shapes are equal."""
@@ -205,18 +215,22 @@ def conjugate(x):
 # -- products
 
 
+@flagged(returns="new")
 def outer(g, x):
     return g.reshape(-1, 1) * x
 
 
+@flagged(returns="new")
 def by_rows(g, matrix):
     return g @ matrix
 
 
+@flagged(returns="new")
 def by_column(column, g):
     return column * g
 
 
+@flagged(returns="new")
 def column(matrix, g):
     return (matrix @ g).reshape(-1, 1)
 

@@ -26,8 +26,8 @@ units = lazy("pyjitc.lib.np.dates.units")
 
 __all__ = ["a_type", "apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked",
            "SYMBOLS", "sample", "wide_as", "fitted", "is_list", "is_sequence", "no_shape", "compiled",
-           "outlined", "unvectorised", "gathering", "unoptimised", "unpolled", "FLAGS", "Rules", "DERIVATIVES",
-           "by_value", "derivatives", "BATCHED", "batched"]
+           "outlined", "unvectorised", "gathering", "unoptimised", "unpolled", "flagged", "FLAGS", "Rules",
+           "DERIVATIVES", "by_value", "derivatives", "BATCHED", "batched"]
 
 const = Const
 
@@ -76,10 +76,21 @@ def unoptimised(function):
     return _marked(function, optnone=True)
 
 
-def unpolled(function):
-    """Decorator of a library function that handles no signals in its loops, also where it is inlined."""
-    FLAGS[function.__code__] = FLAGS.get(function.__code__, FunctionFlags())._replace(unpolled=True)
-    return function
+def flagged(**flags):
+    """Decorator that sets flags of a library function, which may be inlined: see ir/flags.py."""
+    def mark(function):
+        FLAGS[function.__code__] = FLAGS.get(function.__code__, FunctionFlags())._replace(**flags)
+        return function
+
+    return mark
+
+
+unpolled = flagged(unpolled=True)  # decorator of a library function that handles no signals in its loops
+
+
+def _check_called(function) -> None:
+    if function.__code__ not in FLAGS or not FLAGS[function.__code__].noinline:
+        raise TypeError(f"{function.__qualname__} is inlined, so its derivatives would not be asked for")
 
 
 class Rules(Named):
@@ -116,8 +127,7 @@ def derivatives(function, tangent, adjoint, rereads: str = "", writes: str = "",
         if len(names) != count or names[:len(own)] != own or [name for name in given if name in own] != own:
             raise TypeError(f"{rule.__qualname__} takes {', '.join(names)}: expected parameters of "
                             f"{', '.join(given)} and then what belongs to each")
-    if code not in FLAGS:
-        raise TypeError(f"{function.__qualname__} is inlined, so its derivatives would not be asked for")
+    _check_called(function)
     DERIVATIVES[code] = Rules(tangent, adjoint, *(tuple(map(own.index, names.split())) for names in (rereads, writes)),
                               of_complex)
 
@@ -136,8 +146,7 @@ def by_value(module: str, *functions) -> None:
     """The derivatives of library functions that are not inlined and write into no argument: `F_tangent` and
     `F_backward` of a module that is loaded when a derivative is requested; see Ruled in ops/derivative.py."""
     for function in functions:
-        if function.__code__ not in FLAGS:
-            raise TypeError(f"{function.__qualname__} is inlined, so its derivatives would not be asked for")
+        _check_called(function)
         name = f"{module}:{function.__name__}"
         DERIVATIVES[function.__code__] = Ruled(f"{name}_tangent", None, f"{name}_backward")
 

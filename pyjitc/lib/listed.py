@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .build import flagged
+
 __all__ = ["added", "as_dtype", "clear_list", "concatenated", "delete", "extended", "find_key", "index", "insert",
            "item", "key_at", "key_index", "last", "length_of", "list_of", "moved", "part", "place", "place_behind",
            "place_of", "place_of_last", "place_to_set", "pop_at", "put", "put_every", "repeated", "reverse", "room",
@@ -28,6 +30,7 @@ def put(items, i, x):
     items[i] = x
 
 
+@flagged(raises=True)
 def index(i, n):
     if i < 0:
         i += n
@@ -36,6 +39,7 @@ def index(i, n):
     return i
 
 
+@flagged(raises=True)
 def set_index(i, n):
     if i < 0:
         i += n
@@ -44,6 +48,7 @@ def set_index(i, n):
     return i
 
 
+@flagged(raises=True)
 def last(n):
     if n == 0:
         raise IndexError("pop from empty list")
@@ -99,6 +104,7 @@ def size_of(shape):
     return size
 
 
+@flagged(raises=True)
 def stacked(items, places, n, shape):
     """The items, which must have this shape, along a new first axis."""
     width, size = 1 + len(shape), size_of(shape)
@@ -112,14 +118,17 @@ def stacked(items, places, n, shape):
     return found.reshape((n,) + shape)
 
 
+@flagged(raises=True)
 def stacked_at_1(items, places, n, shape):
     return np.ascontiguousarray(np.moveaxis(stacked(items, places, n, shape), 0, 1))
 
 
+@flagged(raises=True)
 def stacked_at_end(items, places, n, shape):
     return np.ascontiguousarray(np.moveaxis(stacked(items, places, n, shape), 0, -1))
 
 
+@flagged(raises=True)
 def concatenated(items, places, n, shape):
     """The items joined along the first axis. Their lengths along all other axes must be those of `shape`."""
     width, rest, rows = 1 + len(shape), size_of(shape[1:]), 0
@@ -136,12 +145,14 @@ def concatenated(items, places, n, shape):
     return found.reshape((rows,) + shape[1:])
 
 
+@flagged(raises=True)
 def some(n):
     if n == 0:
         raise ValueError("need at least one array to stack")
     return n
 
 
+@flagged(raises=True)
 def some_to_join(n):
     if n == 0:
         raise ValueError("need at least one array to concatenate")
@@ -268,6 +279,7 @@ def slot_of(slots, key):
     return (key ^ (key >> 7) ^ (key >> 16)) & (len(slots) - 1)
 
 
+@flagged(raises=True)
 def key_index(i, key):
     if i < 0:
         raise KeyError(key)
@@ -278,6 +290,7 @@ def key_at(keys, i):
     return int(keys[i])
 
 
+@flagged(raises=True)
 def same_size(n, used):
     if n != used:
         raise RuntimeError("dictionary changed size during iteration")
@@ -335,14 +348,17 @@ def length_of(heads, number):
     return int(heads[3 * number + 1])
 
 
+@flagged(raises=True)
 def place_of(heads, number, i):
     return int(heads[3 * number]) + index(i, int(heads[3 * number + 1]))
 
 
+@flagged(raises=True)
 def place_to_set(heads, number, i):
     return int(heads[3 * number]) + set_index(i, int(heads[3 * number + 1]))
 
 
+@flagged(raises=True)
 def place_of_last(heads, number):
     """The place of the last item of a list, which loses it."""
     n = last(int(heads[3 * number + 1]))

@@ -15,6 +15,7 @@ from ..runtime.pool import prange
 from ..types.kinds import Array, DType, Function, is_python_number
 from ..types.lattice import dtype_of, numpy_counterpart
 from .axes import expanded, mapped_axes, mapped_leaves, mapped_names, of_class
+from .build import flagged
 from .derivatives import own, pulled, pushed
 from .rule import NONE, Constant, intrinsic
 from .trees import (
@@ -295,6 +296,7 @@ def batched(f, axes, out_axes, args, marks, names, size):
     return like(one, turned(out, expanded(one, out_axes, "out_axes")))
 
 
+@flagged(vmap="parts")
 def in_parts(f, axes, marks, args, n, out):
     """Write the results of the examples from the second on, for parts of the batch: as many examples at a time as keep
     what is computed between the operations in the cache."""
@@ -306,6 +308,7 @@ def in_parts(f, axes, marks, args, n, out):
         low = high
 
 
+@flagged(vmap="part")
 def part(f, axes, marks, args, low, high, out):
     """Write the results of some examples; returns how many bytes it has kept for all of them between operations.
     passes/batches.py makes operations on whole batches of it, where it can."""
@@ -314,6 +317,7 @@ def part(f, axes, marks, args, low, high, out):
     return 0
 
 
+@flagged(vmap="example")
 def of_example(f, axes, marks, args, i):
     return flat(called(f, marks, taken_all(args, axes, i)))
 

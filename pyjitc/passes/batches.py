@@ -50,8 +50,8 @@ class Refused(Exception):
 
 
 def is_batch(fn: Function) -> bool:
-    """Whether a function is the library's `in_parts`."""
-    return fn.library and fn.qualname == "in_parts"
+    """Whether a function divides the batch of a `vmap` into parts."""
+    return fn.flags.vmap == "parts"
 
 
 def run(functions: list[Function], options, helpers: Callable) -> list[Function]:
@@ -74,13 +74,13 @@ def run(functions: list[Function], options, helpers: Callable) -> list[Function]
 def _batched(driver: Function, options, helpers, made) -> Function | None:
     """A copy of the library's `batched` with its part at once; None where that cannot be."""
     new = copy_of(driver)
-    parts = _own(new, "in_parts")
+    parts = _own(new, "parts")
     part = _own(parts, "part")
     batch = _Batch(part, options, helpers)
     try:
         at_once = batch.run()
     except Refused:
-        return new if _put_in(_own(part, "of_example")) else None
+        return new if _put_in(_own(part, "example")) else None
     made.append(part)
     if batch.raises:
         made.append(at_once)
@@ -103,12 +103,12 @@ def _put_in(one: Function) -> bool:
     return found
 
 
-def _own(fn: Function, name: str) -> Function:
-    """A copy, which `fn` calls from here on, of its callee of this name."""
+def _own(fn: Function, what: str) -> Function:
+    """A copy, which `fn` calls from here on, of its callee that has this part in `vmap`."""
     copies: dict[Function, Function] = {}
     for block in fn.blocks:
         for inst in block.insts:
-            if inst.op is c.INVOKE and inst.attrs["callee"].qualname == name:
+            if inst.op is c.INVOKE and inst.attrs["callee"].flags.vmap == what:
                 callee = inst.attrs["callee"]
                 if callee not in copies:
                     copies[callee] = copy_of(callee)
@@ -122,7 +122,7 @@ def _guard(part: Function, at_once: Function) -> None:
     not optimise it."""
     loop = copy_of(part)
     loop.name = loop.qualname = "one_by_one"
-    loop.flags = loop.flags._replace(noinline=True, optnone=True)
+    loop.flags = loop.flags._replace(noinline=True, optnone=True, vmap="")
     entry, rest, handler, again, out = map(Block, ("entry", "rest", "handler", "again", "out"))
     entry.params = [Value(p.type, p.name) for p in part.params]
     loc = part.entry.insts[0].loc
@@ -167,13 +167,14 @@ class _Batch:
 
     def run(self) -> Function:
         part = self.part
-        one = next(callee for callee in inline.callees(part) if callee.qualname == "of_example")
+        one = next(callee for callee in inline.callees(part) if callee.flags.vmap == "example")
         fn = self.fn = self.example(one)
         self.find()
         self.translate()
         if not self.gains and not self.inside:
             raise Refused
         fn.name, fn.qualname, fn.result, fn.library = "at_once", "at_once", part.result, True
+        fn.flags = fn.flags._replace(vmap="")
         return fn
 
     # -- the function for one example
@@ -216,7 +217,7 @@ class _Batch:
     def undivided(self, driver: Function) -> Function | None:
         """The library's `batched`, with one call that processes all examples at once; None where that cannot be."""
         new = copy_of(driver)
-        parts = _own(new, "in_parts")
+        parts = _own(new, "parts")
         try:
             at_once = _Batch(_own(parts, "part"), self.options, self.helpers, True).run()
         except Refused:

@@ -24,6 +24,7 @@ from ...ops.effects import NO_RULE, STRUCTURAL, Zero
 from ...types import kinds as k
 from ...types.classes import FIXED_MODULES
 from ...types.tangents import holds_complex, is_varying, varies
+from ..unions import Unions
 from .builder import refused
 
 __all__ = ["Activity", "Classes", "SAME_MEMORY", "SAME_VALUE", "fixed_of", "has_rule", "is_known", "is_ruled",
@@ -64,8 +65,7 @@ def is_known(nest: Inst) -> bool:
 def _only_looks(call: Inst) -> bool:
     """Whether a call is the check for shared memory that the transforms have added. It computes nothing that has a
     derivative."""
-    callee = call.attrs["callee"]
-    return callee.library and callee.qualname == "check_apart"
+    return call.attrs["callee"].flags.only_checks
 
 
 def _reads_text(inst: Inst) -> bool:
@@ -161,12 +161,11 @@ def _is_memory(t) -> bool:
 _HOLDERS = (k.Container, k.Instance, k.ObjectOf, k.Iterator, k.Cell)
 
 
-class Classes:
-    """Union-find of arrays that may share memory and of the containers that hold them; one value stands for each
-    class."""
+class Classes(Unions):
+    """Sets of arrays that may share memory, with the containers that hold them."""
 
     def __init__(self, fn: Function):
-        self.up: dict[Value, Value] = {}
+        super().__init__()
         held: list[tuple[Inst, list[Value]]] = []  # instructions with containers or objects as operands or result
         for block in fn.blocks:
             for inst in block.insts:
@@ -195,16 +194,6 @@ class Classes:
             for x in (inst.result, *inst.args):
                 if x is not None and x not in holders and _is_memory(x.type):
                     self.join(holders[0], x)
-
-    def of(self, v: Value) -> Value:
-        while v in self.up:
-            v = self.up[v]
-        return v
-
-    def join(self, x: Value, y: Value) -> None:
-        x, y = self.of(x), self.of(y)
-        if x is not y:
-            self.up[x] = y
 
 
 def flows(inst: Inst) -> list[Value]:

@@ -15,6 +15,7 @@ from ...ops import memory as mem
 from ...ops import structure as s
 from ...types import kinds as k
 from ..rewrite import split_edge, substitute
+from ..unions import Unions
 from . import variables
 from .builder import Builder
 
@@ -248,23 +249,12 @@ def _can_be_opened(t) -> bool:
     return type(t) is k.Union and all(_parts_of(m) is not None for m in t.members)
 
 
-class _Component:
-    """A union-find of values that are connected by joins and selects. closed: representatives of the components with a
-    value that an instruction not known here uses."""
+class _Components(Unions):
+    """Sets of values that joins and selects connect. closed: values that an instruction not known here uses."""
 
     def __init__(self):
-        self.up: dict[Value, Value] = {}
+        super().__init__()
         self.closed: set[Value] = set()
-
-    def of(self, v: Value) -> Value:
-        while v in self.up:
-            v = self.up[v]
-        return v
-
-    def join(self, v: Value, w: Value) -> None:
-        v, w = self.of(v), self.of(w)
-        if v is not w:
-            self.up[v] = w
 
 
 def open_unions(fn: Function) -> bool:
@@ -337,7 +327,7 @@ def _slots(t: k.Union) -> list:
 
 def _found(fn: Function, order) -> set[Value]:
     """The values that can be opened: only operations that are known here make them, pass them on or read them."""
-    same = _Component()
+    same = _Components()
     values: dict[Value, None] = {}
     for block in order:
         for p in block.params:

@@ -29,6 +29,7 @@ from ...types import kinds as k
 from ...types.lattice import dtype_of, type_of_dtype
 from ...types.tangents import is_number_that_varies
 from ..rewrite import substitute
+from ..unions import Unions
 from . import variables
 from .activity import Classes
 from .builder import Builder
@@ -42,8 +43,6 @@ _MAKES = frozenset((lists.LIST_NEW, OBJECT_NEW, PY_API, tables.DICT_NEW))
 _DICTS = frozenset((tables.DICT_GET, tables.DICT_SET, tables.DICT_FIND, tables.DICT_HAS, tables.DICT_LEN,
                     tables.DICT_NEXT, tables.DICT_HOLD))
 _LISTS = frozenset((lists.LIST_GET, lists.LIST_SET, lists.LIST_APPEND, lists.LIST_POP, lists.LIST_LEN))
-_RAISING = frozenset(("place_of", "place_to_set", "place_of_last", "index", "key_index", "same_size", "set_index",
-                      "last", "some", "some_to_join", "stacked", "stacked_at_1", "stacked_at_end", "concatenated"))
 _NEW = frozenset((mem.ARRAY_NEW, NEST, c.INVOKE))
 _OF_OBJECTS = frozenset((FIELD_CHECK, FIELD_GET, FIELD_PEEK, FIELD_SET))
 _STACKED = {0: "stacked", 1: "stacked_at_1", -1: "stacked_at_end"}
@@ -240,29 +239,18 @@ class _Opening:
         return True
 
     def move_unwind(self, b, inst):
-        """Give the unwind edge of the replaced instruction, if there is one, to those calls in its place that may
-        raise."""
+        """Give the unwind edge of the replaced instruction, if there is one, to those calls in its place that raise its
+        exceptions."""
         e = inst.unwind
         if e is not None:
             for one in b.insts:
-                if one.op is c.INVOKE and one.attrs["callee"].qualname in _RAISING:
+                if one.op is c.INVOKE and one.attrs["callee"].flags.raises:
                     one.unwind = Edge(e.block, list(e.args))
 
     # -- which
 
     def groups(self) -> list[_Group]:
-        classes: dict[Value, Value] = {}
-
-        def top(v):
-            while v in classes:
-                v = classes[v]
-            return v
-
-        def join(x, y):
-            x, y = top(x), top(y)
-            if x is not y:
-                classes[x] = y
-
+        classes = Unions()
         held: dict[Value, Block | None] = {}
         for block in self.order:
             for p in block.params:
@@ -272,14 +260,14 @@ class _Opening:
                 if inst.result is not None and _is_owned(inst.result.type):
                     held[inst.result] = None
                     if inst.op is lists.HOLDS:
-                        join(inst.args[0], inst.result)
+                        classes.join(inst.args[0], inst.result)
                 for e in inst.edges():
                     for p, x in zip(e.block.params, e.args):
                         if _is_owned(p.type):
-                            join(x, p)
+                            classes.join(x, p)
         found: dict[Value, _Group] = {}
         for x, home in held.items():
-            group = found.setdefault(top(x), _Group())
+            group = found.setdefault(classes.of(x), _Group())
             group.values.append(x)
             if home is not None:
                 group.params.append(home)
@@ -544,17 +532,7 @@ class _Pools:
 
     def __init__(self, fn, helpers):
         self.fn, self.helpers = fn, helpers
-        self.up: dict[Value, Value] = {}
-
-    def top(self, v: Value) -> Value:
-        while v in self.up:
-            v = self.up[v]
-        return v
-
-    def join(self, x: Value, y: Value) -> None:
-        x, y = self.top(x), self.top(y)
-        if x is not y:
-            self.up[x] = y
+        self.classes = Unions()
 
     def run(self) -> bool:
         insts = [inst for block in self.fn.blocks for inst in block.insts]
@@ -567,22 +545,22 @@ class _Pools:
         self.values = [v for v in values if _is_nested(v.type) or _is_row(v.type)]
         for inst in insts:
             if inst.op is lists.HOLDS and inst.result in self.values:
-                self.join(inst.args[0], inst.result)
+                self.classes.join(inst.args[0], inst.result)
             for e in inst.edges():
                 for p, x in zip(e.block.params, e.args):
                     if _is_nested(p.type) or _is_row(p.type):
-                        self.join(x, p)
+                        self.classes.join(x, p)
         for inst in insts:
             for x in self.rows_of(inst):
-                outer = self.top(inst.result if inst.op is lists.LIST_NEW else inst.args[0])
-                self.join(x, items.setdefault(outer, x))
-        closed = {self.top(v) for v in self.values if not self.is_known(v)}
-        found = {self.top(x) for outer, x in items.items() if outer not in closed} - closed
+                outer = self.classes.of(inst.result if inst.op is lists.LIST_NEW else inst.args[0])
+                self.classes.join(x, items.setdefault(outer, x))
+        closed = {self.classes.of(v) for v in self.values if not self.is_known(v)}
+        found = {self.classes.of(x) for outer, x in items.items() if outer not in closed} - closed
         # rows of lists that stay as they are do, too
-        found -= {self.top(x) for outer, x in items.items() if outer in closed}
+        found -= {self.classes.of(x) for outer, x in items.items() if outer in closed}
         if not found:
             return False
-        self.rewrite(found, {outer for outer, x in items.items() if self.top(x) in found})
+        self.rewrite(found, {outer for outer, x in items.items() if self.classes.of(x) in found})
         return True
 
     def rows_of(self, inst: Inst) -> list[Value]:
@@ -630,18 +608,18 @@ class _Pools:
         repeated: dict[Value, tuple] = {}
         dead: set[Inst] = set()
         for v in self.values:
-            if self.top(v) in rows:
-                pools.setdefault(self.top(v), _Pool(v.type.item, v.name, self.helpers))
+            if self.classes.of(v) in rows:
+                pools.setdefault(self.classes.of(v), _Pool(v.type.item, v.name, self.helpers))
                 found = self.opening.repetition(v.inst) if v.inst is not None and v.inst.op is PY_UNBOX else None
                 if found is not None:
                     repeated[v] = found
                     dead.update(found[2])
         end_blocks_at_raises(self.fn)
-        of = {v: pools[self.top(v)] for v in self.values if self.top(v) in rows}
+        of = {v: pools[self.classes.of(v)] for v in self.values if self.classes.of(v) in rows}
         for v in self.values:
             if v in of:
                 v.type = k.Int
-            elif self.top(v) in outer:
+            elif self.classes.of(v) in outer:
                 v.type = k.List(k.Int)
                 if v.inst is not None and "type" in v.inst.attrs:
                     v.inst.attrs = {**v.inst.attrs, "type": v.type}

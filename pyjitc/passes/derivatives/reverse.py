@@ -60,7 +60,7 @@ def drop_copies(fn: Function) -> None:
     returned: set[Value] = set()
     for block in fn.blocks:
         for inst in block.insts:
-            if inst.op is not c.INVOKE or inst.attrs["callee"].qualname != "copied" or any(
+            if inst.op is not c.INVOKE or inst.attrs["callee"].flags.returns != "copy" or any(
                     user.op is not s.TUPLE_MAKE for user in users.get(inst.result, ())):
                 continue
             made = _made_array(inst.args[0])
@@ -888,10 +888,6 @@ def _as(v, inst, t):
     return v
 
 
-# functions of lib/adjoints.py whose results are new arrays
-_NEW_RESULT = frozenset(("plus", "full", "outer", "by_rows", "by_column", "column"))
-
-
 def _made_array(x: Value) -> Value | None:
     """The new array that x certainly is; None where x may be an array with another use."""
     made: Any = x.inst
@@ -899,10 +895,8 @@ def _made_array(x: Value) -> Value | None:
         return None if made is None else x
     if made.op is s.RETYPE:
         return _made_array(made.args[0])
-    if made.op is not c.INVOKE or not made.attrs["callee"].library:
-        return None
-    name = made.attrs["callee"].qualname
-    return _made_array(made.args[1]) if name == "reduced" else x if name in _NEW_RESULT else None
+    returns = made.attrs["callee"].flags.returns if made.op is c.INVOKE else ""
+    return _made_array(made.args[-1]) if returns == "last" else x if returns == "new" else None
 
 
 def _are_equal(dims: list[Value], others: list[Value] | None) -> bool:

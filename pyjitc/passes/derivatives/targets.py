@@ -9,13 +9,7 @@ from ...ops.structure import CHOOSE, SELECT, TUPLE_AT, TUPLE_GET, TUPLE_MAKE
 from ...types.kinds import Array, Tuple, any_part
 from .activity import Classes
 
-__all__ = ["MAKERS", "paths_of_arrays", "targets", "writer", "writes_only", "written_parameters", "written_places"]
-
-
-# Functions of lib/adjoints.py that make a new array, and those that write into none of their arguments.
-MAKERS = frozenset(("copied", "copied_by_columns", "copied_like", "copied_like_by_columns", "zeros_by_columns",
-                    "zeros_like"))
-_READERS = MAKERS | {"check_apart"}
+__all__ = ["paths_of_arrays", "targets", "writer", "writes_only", "written_parameters", "written_places"]
 
 
 def targets(inst: Inst) -> list[Value]:
@@ -26,7 +20,7 @@ def targets(inst: Inst) -> list[Value]:
         return inst.args[1:2]
     if op is INVOKE and "rules" in inst.attrs["callee"].memo:
         return [inst.args[n] for n in inst.attrs["callee"].memo["rules"].writes]
-    if op is INVOKE and inst.attrs["callee"].library and inst.attrs["callee"].qualname in _READERS:
+    if op is INVOKE and (inst.attrs["callee"].flags.returns or inst.attrs["callee"].flags.only_checks):
         return []
     if regions_written(op.effects) & ELEMENTS:
         return [x for x in inst.args if type(x.type) is Array]

@@ -22,7 +22,6 @@ from ...ops import memory as mem
 from ...types import kinds as k
 from .activity import Classes
 from .builder import Builder
-from .targets import MAKERS
 
 __all__ = ["run"]
 
@@ -289,4 +288,4 @@ def _is_new(x: Value) -> bool:
     """Whether an array was made by the function, so that no other value is the same array under another name."""
     if x.inst is None or x.inst.op is not c.INVOKE:
         return x.inst is not None and x.inst.op is mem.ARRAY_NEW
-    return x.inst.attrs["callee"].library and x.inst.attrs["callee"].qualname in MAKERS
+    return x.inst.attrs["callee"].flags.returns in ("new", "copy")
