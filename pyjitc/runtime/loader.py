@@ -78,7 +78,7 @@ def load(data: bytes, objects: dict[str, object] | None = None, addresses: dict[
         _keep_freed_memory()
     objects = dict(objects or {})
     try:
-        return _load(data, objects, addresses or {}, title)
+        return _Loading(data, objects, addresses or {}, title).run()
     except (struct.error, IndexError, ValueError, StopIteration, UnicodeDecodeError) as error:
         raise LoadError(f"malformed object file: {error!r}") from error
 
@@ -97,130 +97,167 @@ def provide(runtime: tuple[bytes, ...]) -> None:
                 _known.setdefault(name, address)
 
 
-def _load(data: bytes, objects: dict[str, object], addresses: dict[str, int], title: str) -> Image:
-    if data[:6] != b"\x7fELF\x02\x01" or struct.unpack_from("<HH", data, 16) != (1, 62):
-        raise LoadError("not a relocatable ELF object for x86-64")
-    table, = struct.unpack_from("<Q", data, 40)
-    entry, count, names = struct.unpack_from("<HHH", data, 58)
-    if entry != 64 or table + entry * count > len(data):
-        raise LoadError("malformed object file: section table")
-    # name, type, flags, address, offset, size, link, info, align, entry size
-    sections = list(struct.iter_unpack("<IIQQQQIIQQ", data[table:table + entry * count]))
-    names = sections[names][4]
+class _Loading:
+    """An object file while it is loaded: `run` returns the image."""
 
-    relocations = []
-    symtab = None
-    fixed, written = [], []  # the sections of the two parts
-    for n, s in enumerate(sections):
-        if s[1] == _SHT_SYMTAB:
-            symtab = s
-        elif s[1] == _SHT_RELA:
-            relocations.append(s)
-        elif s[2] & _SHF_ALLOC and s[5]:
-            if s[2] & _SHF_TLS:
-                raise LoadError("thread-local data is not supported")
-            if s[1] != _SHT_NOBITS and s[4] + s[5] > len(data):
-                raise LoadError("malformed object file: a section lies outside the file")
-            if data[names + s[0]:data.index(b"\0", names + s[0])] != b".eh_frame":
-                (written if s[2] & _SHF_WRITE else fixed).append(n)
+    def __init__(self, data: bytes, objects: dict[str, object], addresses: dict[str, int], title: str):
+        self.data, self.objects, self.addresses, self.title = data, objects, addresses, title
 
-    symbols = list(struct.iter_unpack("<IBBHQQ", data[symtab[4]:symtab[4] + symtab[5]])) if symtab else []
-    strings = sections[symtab[6]][4] if symtab else 0
+    def run(self) -> Image:
+        self.read()
+        self.collect()
+        self.lay_out()
+        self.copy()
+        exported = self.find_symbols()
+        self.fill_tables()
+        for section, entries in self.relocations:
+            self.relocate(section, entries)
+        _protect(self.base, self.protected)
+        if environment("PYJITC_PERF") not in ("", "0"):
+            perf.tell((value, s[5], _shown(self.name_of(s), s[1] >> 4 == 1, self.title))
+                      for s, value in zip(self.symbols, self.values) if s[1] & 15 == _STT_FUNC and s[3] in self.place)
+        return Image(self.memory, exported, self.objects)
 
-    def name_of(symbol) -> str:
-        start = strings + symbol[0]
-        return data[start:data.index(b"\0", start)].decode()
+    def read(self) -> None:
+        """The sections and symbols. `fixed` and `written`: the numbers of the sections of the two parts."""
+        data = self.data
+        if data[:6] != b"\x7fELF\x02\x01" or struct.unpack_from("<HH", data, 16) != (1, 62):
+            raise LoadError("not a relocatable ELF object for x86-64")
+        table, = struct.unpack_from("<Q", data, 40)
+        entry, count, names = struct.unpack_from("<HHH", data, 58)
+        if entry != 64 or table + entry * count > len(data):
+            raise LoadError("malformed object file: section table")
+        # name, type, flags, address, offset, size, link, info, align, entry size
+        sections = self.sections = list(struct.iter_unpack("<IIQQQQIIQQ", data[table:table + entry * count]))
+        names = sections[names][4]
+        self.tables = []  # of relocations
+        symtab = None
+        self.fixed, self.written = [], []
+        for n, s in enumerate(sections):
+            if s[1] == _SHT_SYMTAB:
+                symtab = s
+            elif s[1] == _SHT_RELA:
+                self.tables.append(s)
+            elif s[2] & _SHF_ALLOC and s[5]:
+                if s[2] & _SHF_TLS:
+                    raise LoadError("thread-local data is not supported")
+                if s[1] != _SHT_NOBITS and s[4] + s[5] > len(data):
+                    raise LoadError("malformed object file: a section lies outside the file")
+                if data[names + s[0]:data.index(b"\0", names + s[0])] != b".eh_frame":
+                    (self.written if s[2] & _SHF_WRITE else self.fixed).append(n)
+        # name, information, other, section, value, size
+        self.symbols = list(struct.iter_unpack("<IBBHQQ", data[symtab[4]:symtab[4] + symtab[5]])) if symtab else []
+        self.strings = sections[symtab[6]][4] if symtab else 0
 
-    # Relocations of the loaded sections, and the symbols that need a slot or a stub.
-    work = []
-    slots: dict[int, int] = {}  # symbol number -> offset in the table
-    stubs: dict[int, int] = {}
-    low = False
-    for s in relocations:
-        if s[7] not in fixed and s[7] not in written:
-            continue
-        entries = list(struct.iter_unpack("<QQq", data[s[4]:s[4] + s[5]]))
-        work.append((s[7], entries))
-        for _, info, _ in entries:
-            kind, symbol = info & 0xFFFFFFFF, info >> 32
-            if kind in _USES_GOT:
-                slots.setdefault(symbol, 8 * len(slots))
-            elif (kind == _PLT32 or kind == _PLTOFF64 or kind == _PC32) and symbols[symbol][3] == _SHN_UNDEF:
-                stubs.setdefault(symbol, 16 * len(stubs))
-            elif kind == _ABS32 or kind == _ABS32S:
-                low = True
+    def name_of(self, symbol) -> str:
+        start = self.strings + symbol[0]
+        return self.data[start:self.data.index(b"\0", start)].decode()
 
-    # Addresses of all sections, relative to the start of the image.
-    place: dict[int, int] = {}
-    end = 0
-    for n in fixed:
-        align = max(sections[n][8], 1)
-        end = place[n] = -(-end // align) * align
-        end += sections[n][5]
-    got = end = -(-end // 16) * 16
-    end += 8 * len(slots)
-    plt = end = -(-end // 16) * 16
-    end += 16 * len(stubs)
-    page = mmap.PAGESIZE
-    protected = end = max(-(-end // page) * page, page)
-    for n in written:
-        align = max(sections[n][8], 1)
-        end = place[n] = -(-end // align) * align
-        end += sections[n][5]
-    common: dict[int, int] = {}
-    for number, s in enumerate(symbols):
-        if s[3] == _SHN_COMMON:
-            align = max(s[4], 1)
-            end = common[number] = -(-end // align) * align
-            end += s[5]
+    def collect(self) -> None:
+        """The relocations of the loaded sections, and the symbols that need a slot or a stub. `low`: whether addresses
+        must fit in 32 bits."""
+        self.relocations = []  # (section, its relocations)
+        slots: dict[int, int] = {}  # symbol number -> offset in the table
+        stubs: dict[int, int] = {}
+        self.slots, self.stubs, self.low = slots, stubs, False
+        symbols = self.symbols
+        for s in self.tables:
+            if s[7] not in self.fixed and s[7] not in self.written:
+                continue
+            entries = list(struct.iter_unpack("<QQq", self.data[s[4]:s[4] + s[5]]))
+            self.relocations.append((s[7], entries))
+            for _, info, _ in entries:
+                kind, symbol = info & 0xFFFFFFFF, info >> 32
+                if kind in _USES_GOT:
+                    slots.setdefault(symbol, 8 * len(slots))
+                elif (kind == _PLT32 or kind == _PLTOFF64 or kind == _PC32) and symbols[symbol][3] == _SHN_UNDEF:
+                    stubs.setdefault(symbol, 16 * len(stubs))
+                elif kind == _ABS32 or kind == _ABS32S:
+                    self.low = True
 
-    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | (_MAP_32BIT if low else 0)
-    memory = mmap.mmap(-1, -(-end // page) * page, flags=flags)
-    base = ctypes.addressof(ctypes.c_char.from_buffer(memory))
-    for n, start in place.items():
-        s = sections[n]
-        if s[1] != _SHT_NOBITS:
-            memory[start:start + s[5]] = data[s[4]:s[4] + s[5]]
+    def lay_out(self) -> None:
+        """The addresses of all sections, relative to the start of the image."""
+        self.place: dict[int, int] = {}
+        self.common: dict[int, int] = {}
+        end = self.put(self.fixed, 0)
+        self.got = end = -(-end // 16) * 16
+        end += 8 * len(self.slots)
+        self.plt = end = -(-end // 16) * 16
+        end += 16 * len(self.stubs)
+        page = mmap.PAGESIZE
+        self.protected = max(-(-end // page) * page, page)
+        end = self.put(self.written, self.protected)
+        for number, s in enumerate(self.symbols):
+            if s[3] == _SHN_COMMON:
+                align = max(s[4], 1)
+                end = self.common[number] = -(-end // align) * align
+                end += s[5]
+        self.end = end
 
-    # Symbol values.
-    values: list[int] = []
-    exported: dict[str, int] = {}
-    for number, s in enumerate(symbols):
-        where, value = s[3], s[4]
-        if where == _SHN_UNDEF:
-            name = name_of(s)
-            if not name:
-                value = 0
-            elif name in objects:
-                value = id(objects[name])
-            elif name in addresses:
-                value = addresses[name]
-            elif name == _GOT:
-                value = base + got
-            else:
-                try:
-                    value = resolve(name)
-                except LoadError:
-                    if s[1] >> 4 != 2:  # a weak symbol may stay undefined
-                        raise
-                    value = 0
-        elif where == _SHN_COMMON:
-            value = base + common[number]
-        elif where in place:
-            value += base + place[where]
-        elif where != _SHN_ABS:
-            value = 0  # a section that is not loaded
-        if where != _SHN_UNDEF and s[1] >> 4:
-            exported[name_of(s)] = value
-        values.append(value)
+    def put(self, numbers: list[int], end: int) -> int:
+        """Place sections one after the other; returns the end of the last one."""
+        for n in numbers:
+            align = max(self.sections[n][8], 1)
+            end = self.place[n] = -(-end // align) * align
+            end += self.sections[n][5]
+        return end
 
-    for symbol, offset in slots.items():
-        struct.pack_into("<Q", memory, got + offset, values[symbol])
-    for symbol, offset in stubs.items():
-        memory[plt + offset:plt + offset + 16] = _STUB + struct.pack("<Q", values[symbol])
+    def copy(self) -> None:
+        """Allocate the image, and copy the sections to their places."""
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | (_MAP_32BIT if self.low else 0)
+        memory = self.memory = mmap.mmap(-1, -(-self.end // mmap.PAGESIZE) * mmap.PAGESIZE, flags=flags)
+        self.base = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+        for n, start in self.place.items():
+            s = self.sections[n]
+            if s[1] != _SHT_NOBITS:
+                memory[start:start + s[5]] = self.data[s[4]:s[4] + s[5]]
 
-    for section, entries in work:
-        start, limit = place[section], sections[section][5]
+    def find_symbols(self) -> dict[str, int]:
+        """The value of each symbol. Returns those of the symbols that other images may use."""
+        self.values = values = []
+        exported: dict[str, int] = {}
+        for number, s in enumerate(self.symbols):
+            where, value = s[3], s[4]
+            if where == _SHN_UNDEF:
+                value = self.external(s)
+            elif where == _SHN_COMMON:
+                value = self.base + self.common[number]
+            elif where in self.place:
+                value += self.base + self.place[where]
+            elif where != _SHN_ABS:
+                value = 0  # a section that is not loaded
+            if where != _SHN_UNDEF and s[1] >> 4:
+                exported[self.name_of(s)] = value
+            values.append(value)
+        return exported
+
+    def external(self, symbol) -> int:
+        name = self.name_of(symbol)
+        if not name:
+            return 0
+        if name in self.objects:
+            return id(self.objects[name])
+        if name in self.addresses:
+            return self.addresses[name]
+        if name == _GOT:
+            return self.base + self.got
+        try:
+            return resolve(name)
+        except LoadError:
+            if symbol[1] >> 4 != 2:  # a weak symbol may stay undefined
+                raise
+            return 0
+
+    def fill_tables(self) -> None:
+        for symbol, offset in self.slots.items():
+            struct.pack_into("<Q", self.memory, self.got + offset, self.values[symbol])
+        for symbol, offset in self.stubs.items():
+            start = self.plt + offset
+            self.memory[start:start + 16] = _STUB + struct.pack("<Q", self.values[symbol])
+
+    def relocate(self, section: int, entries) -> None:
+        memory, base, values, got = self.memory, self.base, self.values, self.got
+        start, limit = self.place[section], self.sections[section][5]
         for offset, info, addend in entries:
             kind, symbol = info & 0xFFFFFFFF, info >> 32
             if offset + 4 > limit:
@@ -235,33 +272,40 @@ def _load(data: bytes, objects: dict[str, object], addresses: dict[str, int], ti
                 continue
             if kind == _PC32 or kind == _PLT32:
                 value -= base + at
-                if not -0x80000000 <= value < 0x80000000 and symbol in stubs and _is_branch(memory, at, kind):
-                    value = plt + stubs[symbol] + addend - at
+                if not -0x80000000 <= value < 0x80000000 and symbol in self.stubs and _is_branch(memory, at, kind):
+                    value = self.plt + self.stubs[symbol] + addend - at
             elif kind == _GOTPCREL or kind == _GOTPCRELX or kind == _REX_GOTPCRELX:
-                value = got + slots[symbol] + addend - at
+                value = got + self.slots[symbol] + addend - at
             elif kind == _GOTPC32:
                 value = got + addend - at
             elif kind == _ABS32:
                 if not 0 <= value < 0x100000000:
-                    raise LoadError(f"{name_of(symbols[symbol]) or 'data'} is too far away for a 32-bit address")
+                    raise LoadError(f"{self.name_of(self.symbols[symbol]) or 'data'} is too far away for a 32-bit "
+                                    "address")
                 struct.pack_into("<I", memory, at, value)
                 continue
-            elif kind == _ABS32S:
-                pass
-            else:
-                value = _wide(kind, base, at, got, addend, value, slots.get(symbol), stubs.get(symbol), plt)
-                struct.pack_into("<q", memory, at, value)
+            elif kind != _ABS32S:
+                struct.pack_into("<q", memory, at, self.wide(kind, at, addend, value, symbol))
                 continue
             if not -0x80000000 <= value < 0x80000000:
-                raise LoadError(f"{name_of(symbols[symbol]) or 'data'} is too far away for a 32-bit distance: "
-                                "compile with the large code model or position-independent code")
+                raise LoadError(f"{self.name_of(self.symbols[symbol]) or 'data'} is too far away for a 32-bit "
+                                "distance: compile with the large code model or position-independent code")
             struct.pack_into("<i", memory, at, value)
 
-    _protect(base, protected)
-    if environment("PYJITC_PERF") not in ("", "0"):
-        perf.tell((value, s[5], _shown(name_of(s), s[1] >> 4 == 1, title)) for s, value in zip(symbols, values)
-                  if s[1] & 15 == _STT_FUNC and s[3] in place)
-    return Image(memory, exported, objects)
+    def wide(self, kind: int, at: int, addend: int, value: int, symbol: int) -> int:
+        """The 64-bit relocations of position-independent code in the large code model."""
+        if kind == _GOTPC64:
+            return self.got + addend - at
+        if kind == _GOTOFF64:
+            return value - self.base - self.got
+        if kind == _GOT64:
+            return self.slots[symbol] + addend
+        if kind == _GOTPCREL64:
+            return self.got + self.slots[symbol] + addend - at
+        if kind == _PLTOFF64:
+            stub = self.stubs.get(symbol)
+            return self.plt + stub + addend - self.got if stub is not None else value - self.base - self.got
+        raise LoadError(f"relocation type {kind} is not supported")
 
 
 def _shown(symbol: str, exported: bool, title: str) -> str:
@@ -273,21 +317,6 @@ def _shown(symbol: str, exported: bool, title: str) -> str:
     if rest and kind[0] == "f" and kind[1:].isdigit():
         return title or rest if kind == "f0" else rest
     return f"{title} (entry)" if title and exported else symbol
-
-
-def _wide(kind: int, base: int, at: int, got: int, addend: int, value: int, slot, stub, plt: int) -> int:
-    """The 64-bit relocations of position-independent code in the large code model."""
-    if kind == _GOTPC64:
-        return got + addend - at
-    if kind == _GOTOFF64:
-        return value - base - got
-    if kind == _GOT64:
-        return slot + addend
-    if kind == _GOTPCREL64:
-        return got + slot + addend - at
-    if kind == _PLTOFF64:
-        return plt + stub + addend - got if stub is not None else value - base - got
-    raise LoadError(f"relocation type {kind} is not supported")
 
 
 def _is_branch(memory, at: int, kind: int) -> bool:
