@@ -24,7 +24,6 @@ Needs: SSA, `independent` on headers (`independent.py`, nests.py).  Keeps: SSA.
 from __future__ import annotations
 
 import warnings
-from itertools import combinations, product
 
 import numpy as np
 
@@ -32,32 +31,25 @@ from ..base.errors import Diagnostic, ParallelWarning, UnsupportedError
 from ..base.options import Options
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
-from ..ir.uses import read_outside, used_from_outside
+from ..ir.uses import read_outside
 from ..ops import arith as a
 from ..ops import control, exceptions, memory, random
-from ..ops.parallel import GET_CHUNK_SIZE
-from ..ops.structure import RETYPE, SELECT
-from ..runtime.pool import CHUNKS
 from ..types import kinds as k
 from . import counted
 from .alias import Aliases, root_of
-from .carried import LEFT_ONLY, SUMS, Carried, Computed, Serial, element_type, typed
-from .operands import Builder, constant_of
-from .rewrite import clone_blocks, clone_inst, growing, remove_unreachable, substitute
+from .carried import LEFT_ONLY, SUMS, Carried, Serial
+from .chunks import SHAPES, Chunks, unmark
+from .operands import Builder
+from .rewrite import clone_blocks, growing, substitute
 
 __all__ = ["run"]
 
-WORK = 1 << 14  # the least cost of a chunk, which is some microseconds of work
 _FAR = 64  # iterations that a loop is assumed to make, in tests whether two of them access one element
-_FEW = 8  # the number of chunks is a multiple of this, where iterations have the same cost
-_LANES = 64  # iterations of a vectorised loop that run at once, at most
-_INNER = 16  # iterations that an inner loop is assumed to make
 _EXCEPTIONS = frozenset(op for op in exceptions.EXCEPTION_OPS.values())
 # operations on objects that make no new object, or only an exception
 _OF_OBJECTS = {control.CONST, random.RANDOM_GLOBAL, *_EXCEPTIONS}
 _OF_CONTAINERS = ir.LISTS | ir.ITEMS | ir.TABLES
 _ACCESSES = {memory.ARRAY_LOAD, memory.ARRAY_STORE}
-_SHAPES = {memory.ARRAY_DIM, memory.ARRAY_STRIDE, memory.ARRAY_VIEW, RETYPE}
 
 
 def run(fn: ir.Function, options=Options()) -> None:
@@ -76,10 +68,10 @@ def run(fn: ir.Function, options=Options()) -> None:
             region.outline()
             _note(fn, branch, kind, "runs on several threads", region.details())
         except _Gone:
-            _unmark(branch)
+            unmark(branch)
         except Serial as found:
             inst, why, hint = found.args
-            _unmark(branch)
+            unmark(branch)
             if kind == "prange":
                 _warn(fn, inst or branch, why, hint)
             _note(fn, branch, kind, "runs on one thread", [why])
@@ -105,7 +97,7 @@ def _fork(fn: ir.Function, loop, marked) -> bool:
     defined = {v for block in loop.blocks for v in block.values()}
     if count is not None and defined.isdisjoint(read_outside(fn, loop.blocks)) and defined.isdisjoint(count.exit.args):
         copies = clone_blocks([block for block in reverse_postorder(fn) if block in loop.blocks], {})
-        _unmark(copies[loop.header].terminator)
+        unmark(copies[loop.header].terminator)
         guard = ir.Block("rows")
         b = Builder(guard.insts, loop.header.terminator.loc, None)
         few = b.op(a.ILE, count.start[count.left], b.const(k.Int, 1), type=k.Bool)
@@ -116,12 +108,8 @@ def _fork(fn: ir.Function, loop, marked) -> bool:
         fn.blocks += [guard, *copies.values()]
         fn.blocks = reverse_postorder(fn)
     for one in inner:
-        _unmark(one.header.terminator)
+        unmark(one.header.terminator)
     return True
-
-
-def _unmark(branch: ir.Inst) -> None:
-    branch.attrs = {name: value for name, value in branch.attrs.items() if name != "independent"}
 
 
 def _warn(fn, inst, why: str, hint: str) -> None:
@@ -229,7 +217,7 @@ class _Region(Carried):
         self.find_users()
         self.classify()
         self.check_elements()
-        self.build()
+        Chunks(self).build()
 
     def find_blocks(self) -> None:
         """Find the blocks of a chunk: those of the loop, and those on paths out of it that only raise. `unwind`: the
@@ -417,7 +405,7 @@ class _Region(Carried):
         for block in self.loop.blocks:
             for inst in block.insts:
                 written = ir.regions_written(self.aliases.effects(inst)) & ir.ELEMENTS
-                if inst.op in _ACCESSES or not written and inst.op in _SHAPES:
+                if inst.op in _ACCESSES or not written and inst.op in SHAPES:
                     continue
                 for v in inst.args:
                     root = root_of(v) if type(v.type) is k.Array else None
@@ -553,281 +541,6 @@ class _Region(Carried):
             found.append("the marked loops in it run on the thread of their chunk")
         return found
 
-    def cost(self) -> tuple[int, bool]:
-        """(the estimated cost of an iteration, whether it is known: an inner loop may make any number of trips)"""
-        total, known = 0, True
-        loops = {block: 1 for block in self.loop.blocks}
-        work = list(self.loop.inner)
-        while work:
-            loop = work.pop()
-            work += loop.inner
-            one = counted.find(loop, self.defs, self.edges)
-            trips = self.defs.constant(one.start[one.left]) if one is not None else None
-            known = known and trips is not None
-            for block in loop.blocks:
-                loops[block] *= max(1, min(_INNER if trips is None else trips, 1 << 12))
-        for block, times in loops.items():
-            total += times * sum(max(inst.op.cost, 0) for inst in block.insts)
-            known = known and not any(inst.op is control.INVOKE for inst in block.insts)
-        if known and len(self.loop.blocks) <= 2:  # it is vectorised, in all likelihood
-            total //= 4
-        return max(total, 1), known
-
-    def chunk_size(self, b: Builder, trips: ir.Value, least: int, known: bool) -> ir.Value:
-        """How many iterations a chunk has: `least`, or more so that there are at most CHUNKS chunks. Where iterations
-        have the same cost, there are few chunks, in a number that threads can share evenly, and a vectorised loop has
-        no rest in any but the last."""
-        def divided(x, n):
-            return b.op(a.ISHR, b.op(a.IADD, x, b.const(k.Int, n - 1), type=k.Int),
-                        b.const(k.Int, n.bit_length() - 1), type=k.Int)
-
-        def at_least(x, y):
-            return b.op(SELECT, b.op(a.IGT, x, y, type=k.Bool), x, y, type=k.Int)
-
-        size = at_least(divided(trips, CHUNKS), b.const(k.Int, least))
-        if not known:
-            return size
-        rounds = b.op(a.IADD, b.op(a.IFLOORDIV, trips, b.const(k.Int, 4 * _FEW * least), type=k.Int),
-                      b.const(k.Int, 1), type=k.Int)
-        share = b.op(a.IFLOORDIV, divided(trips, _FEW), rounds, type=k.Int)
-        size = at_least(size, b.op(a.IADD, share, b.const(k.Int, 1), type=k.Int))
-        if least < 8 * _LANES:
-            return size
-        return b.op(a.IMUL, divided(size, _LANES), b.const(k.Int, _LANES), type=k.Int)
-
-    def build(self) -> None:
-        fn, count, header = self.fn, self.count, self.header
-        loc = self.branch.loc if self.branch.loc.line else count.entry_inst.loc
-        chunk = ir.Function(f"{fn.name}.loop{loc.line}", fn.qualname, fn.filename, fn.firstlineno, fn.library)
-        chunk.result = k.NoneType
-        chunk.flags = fn.flags._replace(recursive=False)
-        # before the loop: how it is divided
-        before = ir.Block("region")
-        b = Builder(before.insts, loc, self.unwind)
-        zero, one = b.const(k.Int, 0), b.const(k.Int, 1)
-        left = count.start[count.left]
-        trips = b.op(SELECT, b.op(a.IGT, left, zero, type=k.Bool), left, zero, type=k.Int)
-        cost, known = self.cost()
-        least = max(1, -(-WORK // cost))
-        size = one if self.single else self.chunk_size(b, trips, least, known)
-        if self.kind == "prange" and not self.single:
-            asked = b.op(GET_CHUNK_SIZE, type=k.Int)
-            if self.parts or self.shared:  # one of each is stored for every chunk
-                floor = b.op(a.IADD, b.op(a.ISHR, trips, b.const(k.Int, 16), type=k.Int), one, type=k.Int)
-                floor = b.op(SELECT, b.op(a.IGT, asked, zero, type=k.Bool), floor, zero, type=k.Int)
-                asked = b.op(SELECT, b.op(a.IGT, asked, floor, type=k.Bool), asked, floor, type=k.Int)
-            size = b.op(SELECT, b.op(a.IGT, asked, zero, type=k.Bool), asked, size, type=k.Int)
-        extents = {}
-        for root in self.shared:  # combining the copies must not take longer than the loop
-            extents[root] = [b.op(memory.ARRAY_DIM, root, type=k.Int, axis=n) for n in range(root.type.ndim)]
-            floor = b.const(k.Int, 2)
-            for n in extents[root]:
-                floor = b.op(a.IMUL, floor, n, type=k.Int)
-            if not self.single:
-                size = b.op(SELECT, b.op(a.IGT, size, floor, type=k.Bool), size, floor, type=k.Int)
-        chunks = b.op(a.IFLOORDIV, b.op(a.IADD, trips, b.op(a.ISUB, size, one, type=k.Int), type=k.Int), size,
-                      type=k.Int)
-        arrays = []  # (part, parameter, the arrays of its scalars)
-        for part in self.parts:
-            for p in part.stored:
-                arrays.append((part, p, [typed(b, memory.ARRAY_NEW, chunks, k.Array(element_type(t), 1, "C"))
-                                         for t in part.types(p)]))
-        seeds = {}  # generator -> the number drawn from it as a seed; one for all uses of the generator of np.random
-        for v in self.generators:
-            shared = v.inst is not None and v.inst.op is random.RANDOM_GLOBAL
-            key = v.type.cls if shared else v
-            if key not in seeds:
-                whole = _made(b, random.RANDOM_GLOBAL, v.type, cls=v.type.cls) if shared else v
-                seeds[key] = b.op(random.RANDOM_NEXT, whole, type=k.uint64, kind="uint64")
-        copies_of = {}
-        for root, lengths in extents.items():
-            t = k.Array(root.type.dtype, root.type.ndim + 1, "C")
-            made = b.op(memory.ARRAY_NEW, chunks, *lengths, type=t)
-            made.inst.attrs.update(type=t, zero=not self.shared[root][1])
-            copies_of[root] = made
-        # the function that runs a chunk
-        starts = {p: count.start[p] for p in header.params if p is not count.left}
-        live = self.live_ins(starts)
-        number, size_in, trips_in = (ir.Value(k.Int, name) for name in ("chunk", "size", "trips"))
-        entry = ir.Block("entry", [number, size_in, trips_in])
-        chunk.blocks.append(entry)
-        values: dict[ir.Value, ir.Value] = {}
-        e = Builder(entry.insts, loc, None)
-        given = []
-        def take(v):
-            """Recompute constants, and views that show the layout of arrays, in the chunk, so that passes can use them
-            there."""
-            if v not in values:
-                inst = v.inst
-                if inst is not None and (inst.op is control.CONST or inst.op in _SHAPES):
-                    for x in inst.args:
-                        take(x)
-                    entry.insts.append(clone_inst(inst, values, {}))
-                else:
-                    values[v] = ir.Value(v.type, v.name)
-                    entry.params.append(values[v])
-                    given.append(v)
-
-        for root, array in copies_of.items():
-            whole = ir.Value(array.type, root.name)
-            entry.params.append(whole)
-            given.append(array)
-            values[root] = _slice(e, whole, number)
-        streams = {}
-        for key, seed in seeds.items():
-            seed_in = ir.Value(k.uint64, "seed")
-            entry.params.append(seed_in)
-            given.append(seed)
-            cls = key if isinstance(key, type) else key.type.cls
-            streams[key] = _made(e, random.CHUNK_RANDOM, k.Instance(cls), seed_in, number, cls=cls)
-        for v in self.generators:
-            if v not in self.defined:
-                values[v] = streams[v.type.cls if v.inst is not None and v.inst.op is random.RANDOM_GLOBAL else v]
-        for v in live:
-            take(v)
-        parts_in = []
-        for part, p, its in arrays:
-            inside = [ir.Value(array.type, p.name) for array in its]
-            parts_in.append((part, p, inside))
-            entry.params += inside
-            given += its
-        first = e.op(a.IMUL, number, size_in, type=k.Int, flags="nuw nsw")
-        rest = e.op(a.ISUB, trips_in, first, type=k.Int)
-        fewer = e.op(a.ILT, rest, size_in, type=k.Bool)
-        here = e.op(SELECT, fewer, rest, size_in, type=k.Int)
-        begin: dict[ir.Value, ir.Value] = {count.left: here}
-        for p, start in starts.items():
-            begin[p] = values.get(start, start)
-        for p, step in self.counters.items():
-            moved = first if step == 1 else e.op(
-                a.IMUL, first, e.const(k.Int, step) if type(step) is int else values[step], type=k.Int)
-            begin[p] = e.op(a.IADD, begin[p], moved, type=k.Int, flags="nsw")
-        for part in self.parts:
-            part.begin(e, begin)
-        order = [block for block in reverse_postorder(fn) if block in self.inside]
-        copies = clone_blocks(order, values)
-        entry.insts.append(ir.Inst(control.JUMP, (), {}, None, loc,
-                                   [ir.Edge(copies[header], [begin[p] for p in header.params])]))
-        done = ir.Block("done")
-        d = Builder(done.insts, loc, None)
-        for part, p, its in parts_in:
-            for array, value in zip(its, part.scalars(d, p, values[p])):
-                element = array.type.dtype
-                d.op(memory.ARRAY_STORE, array, number,
-                     value if value.type is element else typed(d, a.CAST, value, element))
-        none = d.const(k.NoneType, None)
-        done.insts.append(ir.Inst(control.RETURN, (none,), {}, None, loc))
-        head = copies[header].terminator
-        _unmark(head)
-        for n, edge in enumerate(self.branch.targets):
-            if edge is count.exit:
-                head.targets[n] = ir.Edge(done)
-        for block in order:
-            for inst, copy in zip(block.insts, copies[block].insts):
-                if inst.unwind is not None and id(inst.unwind) in self.unwinds:
-                    copy.unwind = None
-                if "independent" in copy.attrs:  # an inner loop runs on the thread of its chunk
-                    _unmark(copy)
-        for part in self.parts:
-            part.loosen(values)
-        chunk.blocks += [copies[block] for block in order]
-        replaced = {}
-        for v in self.generators:
-            if v in self.defined:
-                replaced[values[v]] = streams[v.type.cls]
-                for block in chunk.blocks:
-                    block.insts = [inst for inst in block.insts if inst is not values[v].inst]
-        substitute(chunk.blocks, replaced)
-        chunk.blocks.append(done)
-        chunk.blocks = reverse_postorder(chunk)
-        arrays_in = [v for v in values if isinstance(v.type, k.Array) and values[v] in entry.params]
-        old = {values[v] for v in arrays_in}
-        new = [p for p in entry.params if isinstance(p.type, k.Array) and p not in old]  # allocated for this region
-        chunk.memo["disjoint"] = frozenset(
-            [frozenset((values[x], values[y])) for x, y in combinations(arrays_in, 2) if self.aliases.distinct(x, y)]
-            + [frozenset(pair) for pair in (*combinations(new, 2), *product(new, old))])
-        # the call, and its results
-        blocks, ready = [before], before
-        for root, array in copies_of.items():
-            empty = self.shared[root][1]
-            if empty:
-                ready = _for_all(ready, blocks, [chunks, *extents[root]], loc, None, lambda b, *indices: b.op(
-                    memory.ARRAY_STORE, array, *indices, b.const(root.type.dtype, constant_of(root.type.dtype, empty))))
-        b = Builder(ready.insts, loc, b.unwind)
-        result = ir.Value(k.NoneType)
-        attrs = {"callee": chunk, "chunks": True}
-        if known and not self.single:
-            attrs["short"] = 4 * least
-        ready.insts.append(ir.Inst(control.INVOKE, [chunks, size, trips, *given], attrs, result, loc, (),
-                                   self.unwind and ir.Edge(self.unwind.block, self.unwind.args)))
-        final: dict[ir.Value, ir.Value] = {count.left: zero, **starts}
-        for p, step in self.counters.items():
-            moved = trips if step == 1 else b.op(
-                a.IMUL, trips, b.const(k.Int, step) if type(step) is int else step, type=k.Int)
-            final[p] = b.op(a.IADD, starts[p], moved, type=k.Int)
-        for part in self.parts:
-            if isinstance(part, Computed):
-                last = {p: b.op(a.ISUB, final[p], b.const(k.Int, step) if type(step) is int else step, type=k.Int)
-                        for p, step in self.counters.items()}
-                part.finish(b, last, b.op(a.IGT, trips, zero, type=k.Bool), final)
-        where = ready
-        if arrays:
-            where = self.combine(ready, blocks, chunks, arrays, final, zero, one, loc)
-        for root, array in copies_of.items():
-            lengths = [chunks, *extents[root]]
-            where = _add_up(where, blocks, root, array, self.shared[root][0], lengths, loc, self.unwind)
-        where.insts.append(ir.Inst(control.JUMP, (), {}, None, loc,
-                                   [ir.Edge(header, [final[p] for p in header.params])]))
-        self.branch.op, self.branch.args, self.branch.attrs = control.JUMP, [], {}
-        self.branch.targets = [count.exit]
-        count.entry.block, count.entry.args = before, []
-        fn.blocks += blocks
-        remove_unreachable(fn)
-        fn.blocks = reverse_postorder(fn)
-
-    def live_ins(self, starts) -> list[ir.Value]:
-        found = dict.fromkeys(used_from_outside(
-            self.inside, lambda edge: edge is self.count.exit or id(edge) in self.unwinds))
-        found.update(dict.fromkeys(step for step in self.counters.values() if type(step) is not int))
-        found.update(dict.fromkeys(v for p, v in starts.items() if not any(p in part.params and part.starts_anew
-                                                                          for part in self.parts)))
-        return [v for v in found if v not in self.defined and v not in self.shared and v not in self.generators]
-
-    def combine(self, before, blocks, chunks, arrays, final, zero, one, loc):
-        """Make a loop that combines the chunks in order; returns the block after it. `final` gets the results."""
-        params = [p for _, p, _ in arrays]
-        head = ir.Block("combine", [ir.Value(k.Int, "chunk"), ir.Value(k.Int, "left"),
-                                    *(ir.Value(p.type, p.name) for p in params)])
-        body, after = ir.Block("part"), ir.Block("combined")
-        at, left, *values = head.params
-        h = Builder(head.insts, loc, None)
-        nothing = h.const(k.Int, 0)
-        more = h.op(a.IGT, left, nothing, type=k.Bool)
-        head.insts.append(ir.Inst(control.BRANCH, (more,), {}, None, loc, [ir.Edge(body), ir.Edge(after)]))
-        b = Builder(body.insts, loc, self.unwind)
-        now = dict(zip(params, values))
-        parts = {}
-        for part, p, its in arrays:
-            scalars = []
-            for array, t in zip(its, part.types(p)):
-                value = b.op(memory.ARRAY_LOAD, array, at, type=array.type.dtype)
-                scalars.append(value if value.type is t else typed(b, a.CAST, value, t))
-            parts[p] = part.from_scalars(b, p, scalars)
-        new: dict[ir.Value, ir.Value] = {}
-        for part in self.parts:
-            if part.stored:
-                part.combine(b, now, parts, new, final)
-        steps = [b.op(a.IADD, at, b.const(k.Int, 1), type=k.Int, flags="nuw nsw"),
-                 b.op(a.ISUB, left, b.const(k.Int, 1), type=k.Int, flags="nuw nsw")]
-        body.insts.append(ir.Inst(control.JUMP, (), {}, None, loc,
-                                  [ir.Edge(head, [*steps, *(new[p] for p in params)])]))
-        before.insts.append(ir.Inst(control.JUMP, (), {}, None, loc,
-                                    [ir.Edge(head, [zero, chunks, *(final[p] for p in params)])]))
-        final.update(now)
-        blocks += [head, body, after]
-        return after
-
-
 # ---------------------------------------------------------------- arrays to which iterations add
 
 
@@ -865,60 +578,6 @@ class _Lengths:
         made = v.inst
         return v in self.known or (made is not None and made.op is memory.ARRAY_DIM and made.args[0] is self.root
                                    and made.attrs["axis"] == self.axis)
-
-
-def _slice(b: Builder, whole: ir.Value, number: ir.Value) -> ir.Value:
-    """whole[number]"""
-    n = whole.type.ndim
-    offset = b.op(a.IMUL, number, b.op(memory.ARRAY_STRIDE, whole, type=k.Int, axis=0), type=k.Int)
-    parts = [b.op(op, whole, type=k.Int, axis=axis) for op in (memory.ARRAY_DIM, memory.ARRAY_STRIDE)
-             for axis in range(1, n)]
-    return typed(b, memory.ARRAY_VIEW, whole, k.Array(whole.type.dtype, n - 1, "C"), offset, *parts)
-
-
-def _add_up(where: ir.Block, blocks, root, array, op, lengths, loc, unwind) -> ir.Block:
-    """Make loops that add each chunk's copy, in order, to the array; returns the block after them."""
-    def added(b, chunk, *indices):
-        old = b.op(memory.ARRAY_LOAD, root, *indices, type=root.type.dtype)
-        part = b.op(memory.ARRAY_LOAD, array, chunk, *indices, type=root.type.dtype)
-        b.op(memory.ARRAY_STORE, root, *indices, b.op(op, old, part, type=root.type.dtype))
-
-    return _for_all(where, blocks, lengths, loc, unwind, added)
-
-
-def _for_all(where: ir.Block, blocks, lengths, loc, unwind, body) -> ir.Block:
-    """Make loops over all indices below these lengths, for which body(builder, *indices) writes code; returns the block
-    after them."""
-    zero = None
-    counters: list[ir.Value] = []
-    latches: list[tuple] = []
-    for length in lengths:
-        b = Builder(where.insts, loc, None)
-        zero = b.const(k.Int, 0)
-        head = ir.Block("combine", [ir.Value(k.Int), ir.Value(k.Int)])
-        inside, after = ir.Block("part"), ir.Block("combined")
-        where.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(head, [zero, length])]))
-        h = Builder(head.insts, loc, None)
-        more = h.op(a.IGT, head.params[1], h.const(k.Int, 0), type=k.Bool)
-        head.insts.append(ir.Inst(control.BRANCH, (more,), {}, None, loc, [ir.Edge(inside), ir.Edge(after)]))
-        counters.append(head.params[0])
-        latches.append((head, after))
-        blocks += [head, inside, after]
-        where = inside
-    body(Builder(where.insts, loc, unwind), *counters)
-    for head, after in reversed(latches):
-        b = Builder(where.insts, loc, None)
-        steps = [b.op(a.IADD, head.params[0], b.const(k.Int, 1), type=k.Int, flags="nuw nsw"),
-                 b.op(a.ISUB, head.params[1], b.const(k.Int, 1), type=k.Int, flags="nuw nsw")]
-        where.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(head, steps)]))
-        where = after
-    return where
-
-
-def _made(b: Builder, op: ir.Op, t, *args, **attrs) -> ir.Value:
-    result = b.op(op, *args, type=t)
-    result.inst.attrs.update(attrs)
-    return result
 
 
 def _asks_for_global(fn: ir.Function, seen: set) -> bool:

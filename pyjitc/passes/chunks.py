@@ -1,0 +1,420 @@
+"""Outline the body of a parallel loop: the function that runs a chunk of the iterations, and its call for all chunks.
+
+Called by `parallel.py`, which has found how values are carried from one iteration to the next; the form of the result
+is shown there.
+"""
+from __future__ import annotations
+
+from itertools import combinations, product
+from typing import Any
+
+from ..ir import core as ir
+from ..ir.cfg import reverse_postorder
+from ..ir.uses import used_from_outside
+from ..ops import arith as a
+from ..ops import control, memory, random
+from ..ops.parallel import GET_CHUNK_SIZE
+from ..ops.structure import RETYPE, SELECT
+from ..runtime.pool import CHUNKS
+from ..types import kinds as k
+from . import counted
+from .carried import Computed, element_type, typed
+from .operands import Builder, constant_of
+from .rewrite import clone_blocks, clone_inst, remove_unreachable, substitute
+
+__all__ = ["SHAPES", "Chunks", "unmark"]
+
+_WORK = 1 << 14  # the least cost of a chunk, which is some microseconds of work
+_FEW = 8  # the number of chunks is a multiple of this, where iterations have the same cost
+_LANES = 64  # iterations of a vectorised loop that run at once, at most
+_INNER = 16  # iterations that an inner loop is assumed to make
+SHAPES = {memory.ARRAY_DIM, memory.ARRAY_STRIDE, memory.ARRAY_VIEW, RETYPE}
+
+
+class Chunks:
+    """Outlines a loop. region: the `_Region` of parallel.py."""
+
+    def __init__(self, region: Any):
+        self.region, self.fn, self.count = region, region.fn, region.count
+        branch = region.branch
+        self.loc = branch.loc if branch.loc.line else self.count.entry_inst.loc
+        self.function = ir.Function(f"{self.fn.name}.loop{self.loc.line}", self.fn.qualname, self.fn.filename,
+                                    self.fn.firstlineno, self.fn.library)
+        self.function.result = k.NoneType
+        self.function.flags = self.fn.flags._replace(recursive=False)
+        self.before = ir.Block("region")
+        self.starts = {p: self.count.start[p] for p in region.header.params if p is not self.count.left}
+        self.values: dict[ir.Value, ir.Value] = {}  # value of the loop -> that of the chunk
+        self.given: list[ir.Value] = []  # the arguments of the call, after the numbers of chunks and iterations
+
+    def build(self) -> None:
+        """Put the call in the place of the loop."""
+        self.divide()
+        self.allocate()
+        self.enter()
+        self.run_chunk()
+        where = self.call()
+        region, header, count = self.region, self.region.header, self.count
+        where.insts.append(ir.Inst(control.JUMP, (), {}, None, self.loc,
+                                   [ir.Edge(header, [self.final[p] for p in header.params])]))
+        region.branch.op, region.branch.args, region.branch.attrs = control.JUMP, [], {}
+        region.branch.targets = [count.exit]
+        count.entry.block, count.entry.args = self.before, []
+        self.fn.blocks += self.blocks
+        remove_unreachable(self.fn)
+        self.fn.blocks = reverse_postorder(self.fn)
+
+    # -- before the loop
+
+    def divide(self) -> None:
+        """How many iterations a chunk has, and how many chunks there are."""
+        region = self.region
+        b = self.b = Builder(self.before.insts, self.loc, region.unwind)
+        self.zero, self.one = b.const(k.Int, 0), b.const(k.Int, 1)
+        zero, one = self.zero, self.one
+        left = self.count.start[self.count.left]
+        trips = self.trips = b.op(SELECT, b.op(a.IGT, left, zero, type=k.Bool), left, zero, type=k.Int)
+        cost, self.known = self.cost()
+        self.least = max(1, -(-_WORK // cost))
+        size = one if region.single else self.chunk_size()
+        if region.kind == "prange" and not region.single:
+            asked = b.op(GET_CHUNK_SIZE, type=k.Int)
+            if region.parts or region.shared:  # one of each is stored for every chunk
+                floor = b.op(a.IADD, b.op(a.ISHR, trips, b.const(k.Int, 16), type=k.Int), one, type=k.Int)
+                floor = b.op(SELECT, b.op(a.IGT, asked, zero, type=k.Bool), floor, zero, type=k.Int)
+                asked = b.op(SELECT, b.op(a.IGT, asked, floor, type=k.Bool), asked, floor, type=k.Int)
+            size = b.op(SELECT, b.op(a.IGT, asked, zero, type=k.Bool), asked, size, type=k.Int)
+        self.extents = {}  # array to which iterations add -> its lengths
+        for root in region.shared:  # combining the copies must not take longer than the loop
+            self.extents[root] = [b.op(memory.ARRAY_DIM, root, type=k.Int, axis=n) for n in range(root.type.ndim)]
+            floor = b.const(k.Int, 2)
+            for n in self.extents[root]:
+                floor = b.op(a.IMUL, floor, n, type=k.Int)
+            if not region.single:
+                size = b.op(SELECT, b.op(a.IGT, size, floor, type=k.Bool), size, floor, type=k.Int)
+        self.size = size
+        self.chunks = b.op(a.IFLOORDIV, b.op(a.IADD, trips, b.op(a.ISUB, size, one, type=k.Int), type=k.Int), size,
+                           type=k.Int)
+
+    def cost(self) -> tuple[int, bool]:
+        """(the estimated cost of an iteration, whether it is known: an inner loop may make any number of trips)"""
+        region = self.region
+        total, known = 0, True
+        loops = {block: 1 for block in region.loop.blocks}
+        work = list(region.loop.inner)
+        while work:
+            loop = work.pop()
+            work += loop.inner
+            one = counted.find(loop, region.defs, region.edges)
+            trips = region.defs.constant(one.start[one.left]) if one is not None else None
+            known = known and trips is not None
+            for block in loop.blocks:
+                loops[block] *= max(1, min(_INNER if trips is None else trips, 1 << 12))
+        for block, times in loops.items():
+            total += times * sum(max(inst.op.cost, 0) for inst in block.insts)
+            known = known and not any(inst.op is control.INVOKE for inst in block.insts)
+        if known and len(region.loop.blocks) <= 2:  # it is vectorised, in all likelihood
+            total //= 4
+        return max(total, 1), known
+
+    def chunk_size(self) -> ir.Value:
+        """How many iterations a chunk has: `least`, or more so that there are at most CHUNKS chunks. Where iterations
+        have the same cost, there are few chunks, in a number that threads can share evenly, and a vectorised loop has
+        no rest in any but the last."""
+        b, trips, least = self.b, self.trips, self.least
+
+        def divided(x, n):
+            return b.op(a.ISHR, b.op(a.IADD, x, b.const(k.Int, n - 1), type=k.Int),
+                        b.const(k.Int, n.bit_length() - 1), type=k.Int)
+
+        def at_least(x, y):
+            return b.op(SELECT, b.op(a.IGT, x, y, type=k.Bool), x, y, type=k.Int)
+
+        size = at_least(divided(trips, CHUNKS), b.const(k.Int, least))
+        if not self.known:
+            return size
+        rounds = b.op(a.IADD, b.op(a.IFLOORDIV, trips, b.const(k.Int, 4 * _FEW * least), type=k.Int),
+                      b.const(k.Int, 1), type=k.Int)
+        share = b.op(a.IFLOORDIV, divided(trips, _FEW), rounds, type=k.Int)
+        size = at_least(size, b.op(a.IADD, share, b.const(k.Int, 1), type=k.Int))
+        if least < 8 * _LANES:
+            return size
+        return b.op(a.IMUL, divided(size, _LANES), b.const(k.Int, _LANES), type=k.Int)
+
+    def allocate(self) -> None:
+        """Arrays for the partial results of the chunks, seeds of their random generators, and copies of the arrays to
+        which iterations add."""
+        b, region = self.b, self.region
+        self.arrays = []  # (part, parameter, the arrays of its scalars)
+        for part in region.parts:
+            for p in part.stored:
+                self.arrays.append((part, p, [
+                    typed(b, memory.ARRAY_NEW, self.chunks, k.Array(element_type(t), 1, "C")) for t in part.types(p)]))
+        # generator, or the class of that of np.random, which has a value for each use -> the number drawn as a seed
+        self.seeds: dict[Any, ir.Value] = {}
+        for v in region.generators:
+            shared = v.inst is not None and v.inst.op is random.RANDOM_GLOBAL
+            key = v.type.cls if shared else v
+            if key not in self.seeds:
+                whole = _made(b, random.RANDOM_GLOBAL, v.type, cls=v.type.cls) if shared else v
+                self.seeds[key] = b.op(random.RANDOM_NEXT, whole, type=k.uint64, kind="uint64")
+        self.copies_of = {}
+        for root, lengths in self.extents.items():
+            t = k.Array(root.type.dtype, root.type.ndim + 1, "C")
+            made = b.op(memory.ARRAY_NEW, self.chunks, *lengths, type=t)
+            made.inst.attrs.update(type=t, zero=not region.shared[root][1])
+            self.copies_of[root] = made
+
+    # -- the function that runs a chunk
+
+    def enter(self) -> None:
+        """The parameters of the function, and its first block."""
+        region, values, given = self.region, self.values, self.given
+        live = self.live_ins()
+        number, size, trips = (ir.Value(k.Int, name) for name in ("chunk", "size", "trips"))
+        entry = self.entry = ir.Block("entry", [number, size, trips])
+        self.function.blocks.append(entry)
+        self.number = number
+        e = Builder(entry.insts, self.loc, None)
+        for root, array in self.copies_of.items():
+            whole = ir.Value(array.type, root.name)
+            entry.params.append(whole)
+            given.append(array)
+            values[root] = _slice(e, whole, number)
+        self.streams = {}
+        for key, seed in self.seeds.items():
+            seed_in = ir.Value(k.uint64, "seed")
+            entry.params.append(seed_in)
+            given.append(seed)
+            cls = key if isinstance(key, type) else key.type.cls
+            self.streams[key] = _made(e, random.CHUNK_RANDOM, k.Instance(cls), seed_in, number, cls=cls)
+        for v in region.generators:
+            if v not in region.defined:
+                shared = v.inst is not None and v.inst.op is random.RANDOM_GLOBAL
+                values[v] = self.streams[v.type.cls if shared else v]
+        for v in live:
+            self.take(v)
+        self.parts_in = []
+        for part, p, its in self.arrays:
+            inside = [ir.Value(array.type, p.name) for array in its]
+            self.parts_in.append((part, p, inside))
+            entry.params += inside
+            given += its
+        first = e.op(a.IMUL, number, size, type=k.Int, flags="nuw nsw")
+        rest = e.op(a.ISUB, trips, first, type=k.Int)
+        fewer = e.op(a.ILT, rest, size, type=k.Bool)
+        self.begin: dict[ir.Value, ir.Value] = {self.count.left: e.op(SELECT, fewer, rest, size, type=k.Int)}
+        begin = self.begin
+        for p, start in self.starts.items():
+            begin[p] = values.get(start, start)
+        for p, step in region.counters.items():
+            moved = first if step == 1 else e.op(
+                a.IMUL, first, e.const(k.Int, step) if type(step) is int else values[step], type=k.Int)
+            begin[p] = e.op(a.IADD, begin[p], moved, type=k.Int, flags="nsw")
+        for part in region.parts:
+            part.begin(e, begin)
+
+    def take(self, v: ir.Value) -> None:
+        """Make a value from before the loop a parameter of the chunk. Constants, and views that show the layout of
+        arrays, are computed again there, so that passes can use them."""
+        if v in self.values:
+            return
+        inst = v.inst
+        if inst is not None and (inst.op is control.CONST or inst.op in SHAPES):
+            for x in inst.args:
+                self.take(x)
+            self.entry.insts.append(clone_inst(inst, self.values, {}))
+        else:
+            self.values[v] = ir.Value(v.type, v.name)
+            self.entry.params.append(self.values[v])
+            self.given.append(v)
+
+    def live_ins(self) -> list[ir.Value]:
+        region = self.region
+        found = dict.fromkeys(used_from_outside(
+            region.inside, lambda edge: edge is self.count.exit or id(edge) in region.unwinds))
+        found.update(dict.fromkeys(step for step in region.counters.values() if type(step) is not int))
+        found.update(dict.fromkeys(v for p, v in self.starts.items() if not any(
+            p in part.params and part.starts_anew for part in region.parts)))
+        return [v for v in found if v not in region.defined and v not in region.shared and v not in region.generators]
+
+    def run_chunk(self) -> None:
+        """The loop of the function, and the stores of its partial results."""
+        region, values, header, chunk = self.region, self.values, self.region.header, self.function
+        order = [block for block in reverse_postorder(self.fn) if block in region.inside]
+        copies = clone_blocks(order, values)
+        self.entry.insts.append(ir.Inst(control.JUMP, (), {}, None, self.loc,
+                                        [ir.Edge(copies[header], [self.begin[p] for p in header.params])]))
+        done = ir.Block("done")
+        d = Builder(done.insts, self.loc, None)
+        for part, p, its in self.parts_in:
+            for array, value in zip(its, part.scalars(d, p, values[p])):
+                element = array.type.dtype
+                d.op(memory.ARRAY_STORE, array, self.number,
+                     value if value.type is element else typed(d, a.CAST, value, element))
+        none = d.const(k.NoneType, None)
+        done.insts.append(ir.Inst(control.RETURN, (none,), {}, None, self.loc))
+        head = copies[header].terminator
+        unmark(head)
+        for n, edge in enumerate(region.branch.targets):
+            if edge is self.count.exit:
+                head.targets[n] = ir.Edge(done)
+        for block in order:
+            for inst, copy in zip(block.insts, copies[block].insts):
+                if inst.unwind is not None and id(inst.unwind) in region.unwinds:
+                    copy.unwind = None
+                if "independent" in copy.attrs:  # an inner loop runs on the thread of its chunk
+                    unmark(copy)
+        for part in region.parts:
+            part.loosen(values)
+        chunk.blocks += [copies[block] for block in order]
+        replaced = {}
+        for v in region.generators:
+            if v in region.defined:
+                replaced[values[v]] = self.streams[v.type.cls]
+                for block in chunk.blocks:
+                    block.insts = [inst for inst in block.insts if inst is not values[v].inst]
+        substitute(chunk.blocks, replaced)
+        chunk.blocks.append(done)
+        chunk.blocks = reverse_postorder(chunk)
+        self.note_disjoint()
+
+    def note_disjoint(self) -> None:
+        """Record which arrays among the parameters of the function share no memory."""
+        values, params = self.values, self.entry.params
+        arrays = [v for v in values if isinstance(v.type, k.Array) and values[v] in params]
+        old = {values[v] for v in arrays}
+        new = [p for p in params if isinstance(p.type, k.Array) and p not in old]  # allocated for this region
+        self.function.memo["disjoint"] = frozenset(
+            [frozenset((values[x], values[y])) for x, y in combinations(arrays, 2)
+             if self.region.aliases.distinct(x, y)]
+            + [frozenset(pair) for pair in (*combinations(new, 2), *product(new, old))])
+
+    # -- the call, and its results
+
+    def call(self) -> ir.Block:
+        """Call the function for all chunks and combine their results, which `final` gets. Returns the last block."""
+        region, zero, chunks = self.region, self.zero, self.chunks
+        self.blocks, ready = [self.before], self.before
+        for root, array in self.copies_of.items():
+            empty = region.shared[root][1]
+            if empty:
+                ready = _for_all(ready, self.blocks, [chunks, *self.extents[root]], self.loc, None,
+                                 lambda b, *indices: b.op(
+                    memory.ARRAY_STORE, array, *indices, b.const(root.type.dtype, constant_of(root.type.dtype, empty))))
+        b = Builder(ready.insts, self.loc, region.unwind)
+        attrs = {"callee": self.function, "chunks": True}
+        if self.known and not region.single:
+            attrs["short"] = 4 * self.least
+        ready.insts.append(ir.Inst(control.INVOKE, [chunks, self.size, self.trips, *self.given], attrs,
+                                   ir.Value(k.NoneType), self.loc, (),
+                                   region.unwind and ir.Edge(region.unwind.block, region.unwind.args)))
+        self.final: dict[ir.Value, ir.Value] = {self.count.left: zero, **self.starts}
+        final = self.final
+        for p, step in region.counters.items():
+            moved = self.trips if step == 1 else b.op(
+                a.IMUL, self.trips, b.const(k.Int, step) if type(step) is int else step, type=k.Int)
+            final[p] = b.op(a.IADD, self.starts[p], moved, type=k.Int)
+        for part in region.parts:
+            if isinstance(part, Computed):
+                last = {p: b.op(a.ISUB, final[p], b.const(k.Int, step) if type(step) is int else step, type=k.Int)
+                        for p, step in region.counters.items()}
+                part.finish(b, last, b.op(a.IGT, self.trips, zero, type=k.Bool), final)
+        where = self.combine(ready) if self.arrays else ready
+        for root, array in self.copies_of.items():
+            lengths = [chunks, *self.extents[root]]
+            where = _add_up(where, self.blocks, root, array, region.shared[root][0], lengths, self.loc, region.unwind)
+        return where
+
+    def combine(self, before: ir.Block) -> ir.Block:
+        """Make a loop that combines the chunks in order; returns the block after it."""
+        region, final, loc = self.region, self.final, self.loc
+        params = [p for _, p, _ in self.arrays]
+        head = ir.Block("combine", [ir.Value(k.Int, "chunk"), ir.Value(k.Int, "left"),
+                                    *(ir.Value(p.type, p.name) for p in params)])
+        body, after = ir.Block("part"), ir.Block("combined")
+        at, left, *values = head.params
+        h = Builder(head.insts, loc, None)
+        nothing = h.const(k.Int, 0)
+        more = h.op(a.IGT, left, nothing, type=k.Bool)
+        head.insts.append(ir.Inst(control.BRANCH, (more,), {}, None, loc, [ir.Edge(body), ir.Edge(after)]))
+        b = Builder(body.insts, loc, region.unwind)
+        now = dict(zip(params, values))
+        parts = {}
+        for part, p, its in self.arrays:
+            scalars = []
+            for array, t in zip(its, part.types(p)):
+                value = b.op(memory.ARRAY_LOAD, array, at, type=array.type.dtype)
+                scalars.append(value if value.type is t else typed(b, a.CAST, value, t))
+            parts[p] = part.from_scalars(b, p, scalars)
+        new: dict[ir.Value, ir.Value] = {}
+        for part in region.parts:
+            if part.stored:
+                part.combine(b, now, parts, new, final)
+        steps = [b.op(a.IADD, at, b.const(k.Int, 1), type=k.Int, flags="nuw nsw"),
+                 b.op(a.ISUB, left, b.const(k.Int, 1), type=k.Int, flags="nuw nsw")]
+        body.insts.append(ir.Inst(control.JUMP, (), {}, None, loc,
+                                  [ir.Edge(head, [*steps, *(new[p] for p in params)])]))
+        before.insts.append(ir.Inst(control.JUMP, (), {}, None, loc,
+                                    [ir.Edge(head, [self.zero, self.chunks, *(final[p] for p in params)])]))
+        final.update(now)
+        self.blocks += [head, body, after]
+        return after
+
+
+def unmark(branch: ir.Inst) -> None:
+    branch.attrs = {name: value for name, value in branch.attrs.items() if name != "independent"}
+
+
+def _slice(b: Builder, whole: ir.Value, number: ir.Value) -> ir.Value:
+    """whole[number]"""
+    n = whole.type.ndim
+    offset = b.op(a.IMUL, number, b.op(memory.ARRAY_STRIDE, whole, type=k.Int, axis=0), type=k.Int)
+    parts = [b.op(op, whole, type=k.Int, axis=axis) for op in (memory.ARRAY_DIM, memory.ARRAY_STRIDE)
+             for axis in range(1, n)]
+    return typed(b, memory.ARRAY_VIEW, whole, k.Array(whole.type.dtype, n - 1, "C"), offset, *parts)
+
+
+def _add_up(where: ir.Block, blocks, root, array, op, lengths, loc, unwind) -> ir.Block:
+    """Make loops that add each chunk's copy, in order, to the array; returns the block after them."""
+    def added(b, chunk, *indices):
+        old = b.op(memory.ARRAY_LOAD, root, *indices, type=root.type.dtype)
+        part = b.op(memory.ARRAY_LOAD, array, chunk, *indices, type=root.type.dtype)
+        b.op(memory.ARRAY_STORE, root, *indices, b.op(op, old, part, type=root.type.dtype))
+
+    return _for_all(where, blocks, lengths, loc, unwind, added)
+
+
+def _for_all(where: ir.Block, blocks, lengths, loc, unwind, body) -> ir.Block:
+    """Make loops over all indices below these lengths, for which body(builder, *indices) writes code; returns the block
+    after them."""
+    zero = None
+    counters: list[ir.Value] = []
+    latches: list[tuple] = []
+    for length in lengths:
+        b = Builder(where.insts, loc, None)
+        zero = b.const(k.Int, 0)
+        head = ir.Block("combine", [ir.Value(k.Int), ir.Value(k.Int)])
+        inside, after = ir.Block("part"), ir.Block("combined")
+        where.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(head, [zero, length])]))
+        h = Builder(head.insts, loc, None)
+        more = h.op(a.IGT, head.params[1], h.const(k.Int, 0), type=k.Bool)
+        head.insts.append(ir.Inst(control.BRANCH, (more,), {}, None, loc, [ir.Edge(inside), ir.Edge(after)]))
+        counters.append(head.params[0])
+        latches.append((head, after))
+        blocks += [head, inside, after]
+        where = inside
+    body(Builder(where.insts, loc, unwind), *counters)
+    for head, after in reversed(latches):
+        b = Builder(where.insts, loc, None)
+        steps = [b.op(a.IADD, head.params[0], b.const(k.Int, 1), type=k.Int, flags="nuw nsw"),
+                 b.op(a.ISUB, head.params[1], b.const(k.Int, 1), type=k.Int, flags="nuw nsw")]
+        where.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(head, steps)]))
+        where = after
+    return where
+
+
+def _made(b: Builder, op: ir.Op, t, *args, **attrs) -> ir.Value:
+    result = b.op(op, *args, type=t)
+    result.inst.attrs.update(attrs)
+    return result
