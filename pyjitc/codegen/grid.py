@@ -338,10 +338,9 @@ def grid_text(functions: list[ir.Function], plan, target: Target, options: Optio
     return head + module.text(target), types, module
 
 
-def compile_grid(functions: list[ir.Function], plan, options: Options = Options(),
-                 target: Target | None = None) -> GridKernel:
+def compile_grid(functions: list[ir.Function], plan, options: Options = Options()) -> GridKernel:
     """Compile a block function, the first of `functions`, and the code that runs it over a whole grid."""
-    target = target or link.host_target()
+    target = link.host_target()
     name = functions[0].qualname
     with timed("emit"):
         text, types, module = grid_text(functions, plan, target, options)

@@ -44,8 +44,8 @@ def _call(e, result: str, name: str, *operands: str) -> str:
     return e.assign(f"call {result} @{name}({', '.join(operands)})")
 
 
-def _asm(e, kind: str, text: str) -> str:
-    return e.assign(f'call {kind} asm sideeffect "{text}", "=r"() convergent')
+def _asm(e, text: str) -> str:
+    return e.assign(f'call i32 asm sideeffect "{text}", "=r"() convergent')
 
 
 def _short(e, x: str) -> str:
@@ -153,7 +153,7 @@ def _shared_array(e, inst):
 def _dynamic_shared(e, inst):
     t = inst.attrs["type"]
     item = item_bytes(t.dtype)
-    size = _long(e, _asm(e, "i32", "mov.u32 $0, %dynamic_smem_size;"))
+    size = _long(e, _asm(e, "mov.u32 $0, %dynamic_smem_size;"))
     return [e.module.dynamic_shared(), "null", e.assign(f"udiv i64 {size}, {item}"), str(item)]
 
 
@@ -339,7 +339,7 @@ def _over_lanes(e, t, kinds, how: str, mask: str, value) -> list[str]:
 
 
 def _active_mask(e, inst):
-    return [_long(e, _asm(e, "i32", "activemask.b32 $0;"))]
+    return [_long(e, _asm(e, "activemask.b32 $0;"))]
 
 
 # ---------------------------------------------------------------- bits

@@ -27,7 +27,7 @@ _SIGNATURES = {
     "cuCtxGetCurrent": (_P,), "cuCtxSynchronize": (), "cuModuleLoadDataEx": (_P, _P, _U, _P, _P),
     "cuModuleGetFunction": (_P, _P, c_char_p), "cuModuleUnload": (_P,), "cuModuleGetGlobal_v2": (_P, _P, _P, c_char_p),
     "cuFuncGetAttribute": (_P, _I, _P), "cuFuncSetAttribute": (_P, _I, _I),
-    "cuOccupancyMaxPotentialBlockSize": (_P, _P, _P, _P, _Z, _I), "cuLaunchKernel": (_P, *(_U,) * 7, _P, _P, _P),
+    "cuLaunchKernel": (_P, *(_U,) * 7, _P, _P, _P),
     "cuLaunchCooperativeKernel": (_P, *(_U,) * 7, _P, _P),
     "cuOccupancyMaxActiveBlocksPerMultiprocessor": (_P, _P, _I, _Z), "cuMemAlloc_v2": (_P, _Z), "cuMemFree_v2": (_P,),
     "cuMemAllocAsync": (_P, _Z, _P), "cuMemFreeAsync": (_P, _P), "cuMemGetInfo_v2": (_P, _P),
@@ -365,13 +365,6 @@ class Function:
     def allow_shared(self, size: int) -> None:
         """Allow launches with more dynamic shared memory than the default limit."""
         self.device.call("cuFuncSetAttribute", self.handle, _FUNCTION["max_dynamic_shared"], size)
-
-    def block_size(self, shared: int = 0) -> tuple[int, int]:
-        """(threads of a block, least number of blocks) for the highest occupancy."""
-        blocks, threads = c_int(), c_int()
-        self.device.call("cuOccupancyMaxPotentialBlockSize", byref(blocks), byref(threads), self.handle, None, shared,
-                         0)
-        return threads.value, blocks.value
 
     def blocks_at_once(self, threads: int, shared: int = 0) -> int:
         """The number of blocks of this size that the device runs at the same time."""

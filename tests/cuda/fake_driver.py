@@ -306,10 +306,6 @@ class FakeLibrary:
     def do_cuFuncSetAttribute(self, function, attribute, value):
         self.limits[function] = value
 
-    def do_cuOccupancyMaxPotentialBlockSize(self, blocks, threads, function, mapping, shared, limit):
-        put(blocks, c_int, 8)
-        put(threads, c_int, 256)
-
     def do_cuLaunchKernel(self, function, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra):
         if not self.current:
             return 201

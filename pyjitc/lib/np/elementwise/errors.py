@@ -296,7 +296,7 @@ def _fixed(how, least) -> list[Expr]:
     return [Const(k.Str, how), Const(k.NoneType, None) if least is None else Const(k.Int, least)]
 
 
-def watched_ufunc(function: np.ufunc, args, kwargs, result: Expr, name: str | None = None) -> Expr:
+def watched_ufunc(function: np.ufunc, args, kwargs, result: Expr) -> Expr:
     """The `result` of a call of a ufunc, with a report of the floating-point errors of its elements."""
     operands = args[:function.nin]
     if type(result) is Throw or function.nin > 2 or any(not is_array(x) and not k.is_scalar(x.type) for x in operands):
@@ -310,7 +310,7 @@ def watched_ufunc(function: np.ufunc, args, kwargs, result: Expr, name: str | No
     how = _how(function, found)
     if how is None:
         return result
-    text = Const(k.Str, name or function.__name__)
+    text = Const(k.Str, function.__name__)
     if not given.outs and given.where is None and given.dtype is None and function.nout == 1:
         return Call(made1 if function.nin == 1 else made2, text, *_fixed(*how), result, *operands)
     kernel, fixed = _AGAIN[function.nin], [*_fixed(*how),

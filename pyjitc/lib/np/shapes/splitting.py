@@ -31,9 +31,9 @@ def as_list(parts):
     return list_of(elements(parts))
 
 
-def the_axis(x: Expr | None, ndim: int, default: int = 0):
-    """One axis that is known at compile time, or an expression that raises for a wrong one."""
-    axes = axes_of(Const(Int, default) if x is None else x, ndim)
+def the_axis(x: Expr | None, ndim: int):
+    """One axis that is known at compile time, 0 by default, or an expression that raises for a wrong one."""
+    axes = axes_of(Const(Int, 0) if x is None else x, ndim)
     return axes if isinstance(axes, Expr) else axes[0]
 
 
