@@ -315,7 +315,7 @@ class _Made:
     def why_not(self, types, entry) -> str:
         if not portable.portable(tuple(map(portable.type_key, types))):
             return "the type of an argument has no name by which the package could find it"
-        if any(made[0] == "name" and made[1] == f"{_NAME}.runtime.handed" for _, made in entry.objects):
+        if any(made[0] == "name" and made[1] == f"{_NAME}.runtime.native_iterators" for _, made in entry.objects):
             return "it returns an iterator, whose steps are compiled where it runs; return an array or a list"
         for _, made in entry.objects:
             if not portable.portable(made):

@@ -48,7 +48,7 @@ _kinds, _typeof, _classes = (lazy(f"pyjitc.types.{name}") for name in ("kinds", 
 _objects, _signature = lazy("pyjitc.runtime.objects"), lazy("pyjitc.api.signature")
 _stages, _front = lazy("pyjitc.pipeline.stages"), lazy("pyjitc.front.functions")
 _notebook, _reporting = lazy("pyjitc.api.notebook"), lazy("pyjitc.api.reporting")
-_handed, _records = lazy("pyjitc.runtime.handed"), lazy("pyjitc.api.records")
+_native_iterators, _records = lazy("pyjitc.runtime.native_iterators"), lazy("pyjitc.api.records")
 _VARARGS, _VARKEYWORDS = 0x4, 0x8
 _NO_TREES = frozenset((float, int, np.ndarray, np.float64))  # classes of arguments that are certainly no trees
 
@@ -548,7 +548,7 @@ _functions: weakref.WeakValueDictionary = weakref.WeakValueDictionary()  # (code
 def _function_type(value) -> Type | None:
     """The type of a function, or of an iterator of compiled code."""
     if type(value).__name__ == "NativeIterator":
-        return _handed.token_of(value)
+        return _native_iterators.token_of(value)
     return _kinds.Singleton(value) if portable.plain_function(value) is not None else None
 
 

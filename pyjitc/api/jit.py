@@ -19,7 +19,7 @@ __all__ = ["njit", "jit", "trace", "compile_options", "decorated"]
 
 _bound, _races = lazy("pyjitc.api.bound"), lazy("pyjitc.api.races")
 methods, _tracing = lazy("pyjitc.api.methods"), lazy("pyjitc.api.tracing")
-_handing = lazy("pyjitc.lib.py.handing")
+_native_iterators = lazy("pyjitc.lib.py.native_iterators")
 _generators, _stages = lazy("pyjitc.front.generators"), lazy("pyjitc.pipeline.stages")
 
 
@@ -157,7 +157,9 @@ def _of_iterator(token, options: tuple):
     that closes it; whether a generator in it handles exceptions that are thrown into it, which steps do not)."""
     handles = any_part(token.state, lambda t: isinstance(t, Generator) and _generators.is_talked_to(
         _stages.build(t.step.base)))
-    return Dispatcher(_handing.step, Options(*options), ()), Dispatcher(_handing.drop, Options(*options), ()), handles
+    step, drop = (Dispatcher(function, Options(*options), ())
+                  for function in (_native_iterators.step, _native_iterators.drop))
+    return step, drop, handles
 
 
 hooks.of_function.append(_of_function)

@@ -17,7 +17,7 @@ from ..types import kinds as k
 from ..types.kinds import Int, NoneType, NpBool, NpTime, Record, TIME_UNITS, Type
 from ..types.lattice import dtype_of
 
-handed = lazy("pyjitc.runtime.handed")
+native_iterators = lazy("pyjitc.runtime.native_iterators")
 objects = lazy("pyjitc.ops.objects")  # only programs with objects of classes load it
 
 __all__ = ["LEAVES", "NotBoxable", "components", "exact", "kept", "load", "made", "require"]
@@ -349,10 +349,10 @@ def _open_function_object(e, t, pointer, wrong):
 
 def _open_iterator(e, t, pointer, wrong):
     """Unbox an iterator that was passed to the interpreter."""
-    exact(e, pointer, e.object(handed.NativeIterator), wrong)
-    token = load(e, "ptr", pointer, handed.TOKEN)
+    exact(e, pointer, e.object(native_iterators.NativeIterator), wrong)
+    token = load(e, "ptr", pointer, native_iterators.TOKEN)
     require(e, e.assign(f"icmp eq ptr {token}, {e.object(t)}"), wrong)
-    cell = load(e, "ptr", pointer, handed.CELL)
+    cell = load(e, "ptr", pointer, native_iterators.CELL)
     require(e, e.assign(f"icmp ne ptr {cell}, null"), wrong)
     return [cell]
 

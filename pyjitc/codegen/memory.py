@@ -49,7 +49,7 @@ done:
 }"""
 # A native memory header: {i64 references, ptr data, ptr ndarray, i64 bytes}. `ndarray`: the Python array that owns the
 # data, once a value in it has been passed to Python; else null. Owner words carry a tag in the low two bits: 0 a header
-# (or null), 1 the ndarray itself, 2 a view of an ndarray; see docs/architecture.md.
+# (or null), 1 the ndarray itself, 2 a view of an ndarray.
 
 
 def _of_header(name: str, change: str) -> str:
@@ -149,7 +149,7 @@ define internal i64 @pyj_step(i64 %n, i64 %space, i64 %stride, i64 %shift) nounw
 }""",
     "pyj_retain": _of_header("pyj_retain", "%old = atomicrmw add ptr %owner, i64 1 monotonic"),
     "pyj_release": _of_header("pyj_release", "call void @pyj_release_header(ptr %owner)"),
-    # for paths that leave the function after a failure: a call is the shortest code
+    # Whether the owners of two views are, or have become, the same ndarray.
     "pyj_same_owner": """
 define internal i1 @pyj_same_owner(ptr %x, ptr %y) nounwind noinline {
   %equal = icmp eq ptr %x, %y
@@ -186,6 +186,8 @@ header:
   %held = load ptr, ptr %where
   ret ptr %held
 }""",
+    # The owner of an array that outlives the argument it belongs to: for a tagged owner a new header that holds a
+    # reference to the ndarray, or the owner itself where memory is exhausted.
     "pyj_hold_array": """
 define internal ptr @pyj_hold_array(ptr %data, ptr %owner) nounwind noinline {
   %word = ptrtoint ptr %owner to i64
@@ -211,6 +213,7 @@ fill:
 done:
   ret ptr %owner
 }""",
+    # A release on a path that leaves the function after a failure: a call is the shortest code.
     "pyj_let_go": """
 define internal void @pyj_let_go(ptr %owner) nounwind noinline cold {
   call void @pyj_release(ptr %owner)
@@ -279,7 +282,7 @@ none:
 }""",
     "pyj_retain_object": _RETAIN,
     "pyj_release_object": _RELEASE,
-    # on paths where time does not count
+    # The same for an object.
     "pyj_let_go_object": """
 define internal void @pyj_let_go_object(ptr %x) nounwind alwaysinline {
   call void @Py_DecRef(ptr %x)

@@ -13,7 +13,7 @@ from .control import CONST
 from .effects import NO_RULE, NONDIFF
 from .memory import count_references, hold, opened, owned
 
-handed = lazy("pyjitc.runtime.handed")  # only programs whose iterators leave compiled code load it
+native_iterators = lazy("pyjitc.runtime.native_iterators")  # only programs whose iterators leave compiled code load it
 
 __all__ = ["PYOBJECT_OPS"]
 
@@ -202,10 +202,10 @@ def _hand_out_lower(e, inst, x):
     args = [e.object(inst.attrs.get("token") or t), e.object(inst.attrs["options"])]
     for one in args:
         e.line(f"call void {e.helper('pyj_retain_object')}(ptr {one})")
-    made = e.python_call(inst, e.object(handed.make), args, ())
+    made = e.python_call(inst, e.object(native_iterators.make), args, ())
     count_references(e, t, x, "retain")
     hold(e, t, x[0])
-    where = e.assign(f"getelementptr i8, ptr {made}, i64 {handed.CELL}")
+    where = e.assign(f"getelementptr i8, ptr {made}, i64 {native_iterators.CELL}")
     e.line(f"store ptr {x[0]}, ptr {where}, align 8")
     return [made]
 

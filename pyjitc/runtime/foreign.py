@@ -9,7 +9,7 @@ from ..base.lazy import lazy
 from ..types.typeof import typeof
 from .dispatcher import Callable_
 
-handed = lazy(f"{__package__}.handed")
+native_iterators = lazy(f"{__package__}.native_iterators")
 
 __all__ = ["is_foreign"]
 
@@ -23,7 +23,7 @@ def is_foreign(value) -> bool | None:
     if isinstance(value, Callable_):
         return False
     if type(value).__name__ == "NativeIterator":
-        return None if handed.token_of(value) is None else False  # an exhausted iterator has no state
+        return None if native_iterators.token_of(value) is None else False  # an exhausted iterator has no state
     try:
         return typeof(value, _function) is None
     except (TypeError, OverflowError):

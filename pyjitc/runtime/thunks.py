@@ -84,8 +84,8 @@ debuggers, and with the columns of the expression. It is made once for each plac
         return true;
     }
 
-`next_of` is the `tp_iternext` of an iterator of compiled code (handed.py), which keeps the compiled function that makes
-a step of it:
+`next_of` is the `tp_iternext` of an iterator of compiled code (native_iterators.py), which keeps the compiled function
+that makes a step of it:
 
     PyObject *next(NativeIterator *self) { return PyObject_Vectorcall(self->step, &self, 1, NULL); }
 

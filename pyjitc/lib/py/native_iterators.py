@@ -1,5 +1,5 @@
-"""The functions that the interpreter calls for an iterator of compiled code that was passed to it (runtime/handed.py):
-one step, and the release of the iterator. They are compiled for each type of iterator."""
+"""The functions that the interpreter calls for an iterator of compiled code that was passed to it: one step, and the
+release of the iterator (see runtime/native_iterators.py). They are compiled for each type of iterator."""
 from ...ops.memory import ITERATOR_DROP, ITERATOR_HOLD, ITERATOR_KEEP
 from ..intrinsics import advance
 

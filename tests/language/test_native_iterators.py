@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from pyjitc import CompileError, jit, njit
-from pyjitc.runtime.handed import NativeIterator
+from pyjitc.runtime.native_iterators import NativeIterator
 from tests.oracle import agree
 
 
@@ -265,7 +265,7 @@ def test_the_code_lives_as_long():
 
 def test_one_that_is_left_open_ends_with_the_process():
     """When modules have been cleared, the code that closes it cannot be compiled any more; nothing is printed."""
-    source = ("from pyjitc import njit\nfrom tests.language.test_handing_out import counted\n"
+    source = ("from pyjitc import njit\nfrom tests.language.test_native_iterators import counted\n"
               "made = [njit(counted)(7)]\nmade.append(made)")
     done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
