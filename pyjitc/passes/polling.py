@@ -57,110 +57,152 @@ _NESTED = 1 << 12  # loops in loops do not poll either, if they make at most thi
 
 
 def run(fn: ir.Function, options=Options()) -> None:
-    idle = True
-    while idle:  # a loop may become idle when the idle loop inside it is removed
-        fn.blocks = reverse_postorder(fn)
-        nest = LoopNest(fn)
-        if not nest.loops and not nest.irreducible:
-            fn.flags = fn.flags._replace(skips_loop_passes=True)
+    _Polls(fn, options).run()
+
+
+class _Polls:
+    """Adds polls to the loops of a function, and hints for LLVM."""
+
+    def __init__(self, fn: ir.Function, options):
+        self.fn, self.options = fn, options
+        self.paused = 0  # loops that stop to poll
+        self.rows: dict[ir.Block, ir.Value] = {}  # header of a loop that runs to its end without a poll -> its length
+        # header of a loop that is known to be short -> its most trips, with those of the loops inside
+        self.short: dict[ir.Block, int] = {}
+        self.varying: set[ir.Block] = set()  # headers of such loops whose length is not known
+        self.polled: set[ir.Block] = set()  # headers whose loop is entered through a poll
+        self.of_ranges: set[ir.Block] = set()  # headers of counted loops
+        self.uneven: set[ir.Block] = set()  # headers of those whose length changes with the loop around
+        self.in_order = fn.flags.novectorize or fn.flags.optnone
+
+    def run(self) -> None:
+        if not self.remove_idle():
+            self.fn.flags = self.fn.flags._replace(skips_loop_passes=True)
             return
-        defs = Definitions(fn)
-        edges = in_edges(fn.blocks)
-        readers = readers_of(fn)
-        idle = any([_pass_by(loop, defs, edges, readers) for loop in nest.loops if not loop.inner])
-    for loop in nest.loops:
-        _cross(loop, edges, defs)
-        _step_last(loop, nest, defs, readers)
-    paused = 0
-    rows: dict[ir.Block, ir.Value] = {}  # header of a loop that runs to its end without a poll -> its length
-    short: dict[ir.Block, int] = {}  # header of a loop that is known to be short -> its most trips, with those inside
-    varying: set[ir.Block] = set()  # headers of such loops whose length is not known
-    polled: set[ir.Block] = set()  # headers whose loop is entered through a poll
-    of_ranges: set[ir.Block] = set()  # headers of counted loops
-    uneven: set[ir.Block] = set()  # headers of those whose length changes with the loop around
-    in_order = fn.flags.novectorize or fn.flags.optnone
-    # the copies that keep their checks (versioning.py) are not unrolled
-    few = _FEW >= sum(not loop.has_hint("novectorize") for loop in nest.loops)
-    for loop in reversed(nest.loops):  # inner loops first
+        nest = self.nest
+        for loop in nest.loops:
+            _cross(loop, self.edges, self.defs)
+            _step_last(loop, nest, self.defs, self.readers)
+        # the copies that keep their checks (versioning.py) are not unrolled
+        self.few = _FEW >= sum(not loop.has_hint("novectorize") for loop in nest.loops)
+        for loop in reversed(nest.loops):  # inner loops first
+            self.add(loop)
+        seen = {*self.short, *self.polled, *self.rows}
+        tiny = {loop.header for loop in nest.loops if not loop.inner and loop.header not in seen and _scalar(loop)}
+        for block in nest.irreducible:
+            block.insts.insert(0, ir.Inst(POLL, (), {"cost": 4}, None, block.insts[0].loc))
+        for loop in nest.loops:
+            if not loop.inner:
+                self.hint(loop)
+        if not self.in_order and any(_packs(loop) for loop in nest.loops if not loop.inner):
+            self.fn.flags = self.fn.flags._replace(packs=True)
+        if self.paused == len(nest.loops) and not nest.irreducible:
+            self.fn.flags = self.fn.flags._replace(skips_loop_passes=True)
+        self.fn.blocks = reverse_postorder(self.fn)
+        if tiny:
+            self.copy_bodies(tiny)
+
+    def remove_idle(self) -> bool:
+        """Remove the loops that do nothing. Returns whether any loop remains."""
+        fn, idle = self.fn, True
+        while idle:  # a loop may become idle when the idle loop inside it is removed
+            fn.blocks = reverse_postorder(fn)
+            self.nest = LoopNest(fn)
+            if not self.nest.loops and not self.nest.irreducible:
+                return False
+            self.defs, self.edges, self.readers = Definitions(fn), in_edges(fn.blocks), readers_of(fn)
+            idle = any([_pass_by(loop, self.defs, self.edges, self.readers) for loop in self.nest.loops
+                        if not loop.inner])
+        return True
+
+    def add(self, loop) -> None:
+        """Let a loop poll, or find that it need not. The loops inside it are done."""
         if "unpolled" in loop.header.terminator.attrs:
-            continue
+            return
         if all(any(i.op is POLL for i in block.insts) for block in loop.latches):
-            continue  # the front end has added a poll inside `try`, whose exception the handlers can catch
+            return  # the front end has added a poll inside `try`, whose exception the handlers can catch
         if not loop.inner and all(block.insts[-1].attrs.get("few_trips") for block in loop.latches):
-            continue  # it is short, and polls at every other iteration like others, which mispredicts fewer branches
-        counted = find(loop, defs, edges)
-        work = dict.fromkeys(rows[one.header] for one in loop.inner if one.header in rows)
+            return  # it is short, and polls at every other iteration like others, which mispredicts fewer branches
+        counted = find(loop, self.defs, self.edges)
+        work = dict.fromkeys(self.rows[one.header] for one in loop.inner if one.header in self.rows)
         if counted is not None:
-            of_ranges.add(loop.header)
-            length = counted.start[counted.left]
-            if loop.parent is not None and defs.block_of.get(length) in loop.parent.blocks:
-                uneven.add(loop.header)
-            trips = _at_most(length, defs)
-            if trips is None:
-                trips = loop.header.terminator.attrs.get("most_trips")
-            inside = max([short.get(one.header, 1) for one in loop.inner], default=1)
-            if trips is not None and trips <= _SHORT and not work and trips * inside <= _NESTED:
-                short[loop.header] = max(trips, 1) * inside
-                if defs.constant(length) is None:
-                    varying.add(loop.header)
-                # A vector load would wait until the stores of its elements have reached the cache, since single numbers
-                # were stored there just before.
-                if not loop.inner and trips <= FEW:
-                    _note(loop, "novectorize")
-                continue
-            if ("no_poll" in loop.header.terminator.attrs and _may_be_cut(loop)
-                and loop.parent is not None and defs.block_of.get(length) not in loop.parent.blocks):
-                rows[loop.header] = length
-                _count_to_zero(counted, defs)
-                if few and _worth_unrolling(counted, defs):
-                    _note(loop, "unroll")
-                continue
-            once = sum(e[0] in loop.blocks for e in edges[loop.header]) == 1
-            if not loop.inner and _may_be_cut(loop) and once:
-                unroll = few and _worth_unrolling(counted, defs)
-                if in_order or loop.parent is None and not unroll and _in_order(loop, options):
-                    _pause(fn, counted, edges, readers)
-                    paused += not _repeats(loop)
-                else:
-                    _strip(fn, counted, edges, defs, readers, unroll)
-                polled.add(loop.header)
-                continue
-            if (loop.parent is None and once and _starts_pure(loop)
-                and all(one.header in short or not one.inner and one.header not in of_ranges for one in loop.inner)):
-                # Every inner loop polls itself, or is short, and so do the functions that the loop may call.
-                _pause(fn, counted, edges, readers)
-                polled.add(loop.header)
-                continue
-        elif "no_poll" in loop.header.terminator.attrs and (start := _falls_from(loop, nest, edges, defs)) is not None:
-            rows[loop.header] = start
-            continue
-        unpolled = loop.blocks if work else _reached_without(loop, polled.intersection(_headers_in(loop)))
-        for source, inst, edge in edges[loop.header]:
+            if self.add_to_counted(loop, counted, work):
+                return
+        elif "no_poll" in loop.header.terminator.attrs:
+            start = _falls_from(loop, self.nest, self.edges, self.defs)
+            if start is not None:
+                self.rows[loop.header] = start
+                return
+        unpolled = loop.blocks if work else _reached_without(loop, self.polled.intersection(_headers_in(loop)))
+        for source, inst, edge in self.edges[loop.header]:
             if source in unpolled:
-                _poll(fn, source, inst, edge, work)
-    seen = {*short, *polled, *rows}
-    tiny = {loop.header for loop in nest.loops if not loop.inner and loop.header not in seen and _scalar(loop)}
-    for block in nest.irreducible:
-        block.insts.insert(0, ir.Inst(POLL, (), {"cost": 4}, None, block.insts[0].loc))
-    for loop in nest.loops:
-        if not loop.inner:
-            as_written = in_order or loop.has_hint("novectorize")
-            _independent(loop, loop.header in short, in_order)
-            if loop.header in varying:
-                _note(loop, "interleave", 1)  # more vectors in flight would often leave all iterations to the remainder
-            columns = _note_columns(loop, defs)
-            if columns and loop.header in uneven and not any("unroll" in b.insts[-1].attrs for b in loop.latches):
-                # Elements of a column are loaded one by one, which keeps a processor busy with one vector. With two,
-                # more iterations of each row are left to the remainder.
-                _note(loop, "interleave", 1)
-            if not as_written:
-                _walk(fn, loop, columns or _one_by_one(loop, options) and _apart(loop, defs) or [], defs)
-    if not in_order and any(_packs(loop) for loop in nest.loops if not loop.inner):
-        fn.flags = fn.flags._replace(packs=True)
-    if paused == len(nest.loops) and not nest.irreducible:
-        fn.flags = fn.flags._replace(skips_loop_passes=True)
-    fn.blocks = reverse_postorder(fn)
-    if tiny:
+                _poll(self.fn, source, inst, edge, work)
+
+    def add_to_counted(self, loop, counted, work) -> bool:
+        """Give a counted loop one of the forms above. Returns whether it has one, or needs no poll. work: the lengths
+        of the rows in it."""
+        header, defs = loop.header, self.defs
+        self.of_ranges.add(header)
+        length = counted.start[counted.left]
+        if loop.parent is not None and defs.block_of.get(length) in loop.parent.blocks:
+            self.uneven.add(header)
+        trips = _at_most(length, defs)
+        if trips is None:
+            trips = header.terminator.attrs.get("most_trips")
+        inside = max([self.short.get(one.header, 1) for one in loop.inner], default=1)
+        if trips is not None and trips <= _SHORT and not work and trips * inside <= _NESTED:
+            self.short[header] = max(trips, 1) * inside
+            if defs.constant(length) is None:
+                self.varying.add(header)
+            # A vector load would wait until the stores of its elements have reached the cache, since single numbers
+            # were stored there just before.
+            if not loop.inner and trips <= FEW:
+                _note(loop, "novectorize")
+            return True
+        if ("no_poll" in header.terminator.attrs and _may_be_cut(loop)
+            and loop.parent is not None and defs.block_of.get(length) not in loop.parent.blocks):
+            self.rows[header] = length
+            _count_to_zero(counted, defs)
+            if self.few and _worth_unrolling(counted, defs):
+                _note(loop, "unroll")
+            return True
+        once = sum(e[0] in loop.blocks for e in self.edges[header]) == 1
+        if not loop.inner and _may_be_cut(loop) and once:
+            unroll = self.few and _worth_unrolling(counted, defs)
+            if self.in_order or loop.parent is None and not unroll and _in_order(loop, self.options):
+                _pause(self.fn, counted, self.edges, self.readers)
+                self.paused += not _repeats(loop)
+            else:
+                _strip(self.fn, counted, self.edges, defs, self.readers, unroll)
+            self.polled.add(header)
+            return True
+        if (loop.parent is None and once and _starts_pure(loop)
+            and all(one.header in self.short or not one.inner and one.header not in self.of_ranges
+                    for one in loop.inner)):
+            # Every inner loop polls itself, or is short, and so do the functions that the loop may call.
+            _pause(self.fn, counted, self.edges, self.readers)
+            self.polled.add(header)
+            return True
+        return False
+
+    def hint(self, loop) -> None:
+        """Add hints for LLVM to an innermost loop."""
+        as_written = self.in_order or loop.has_hint("novectorize")
+        _independent(loop, loop.header in self.short, self.in_order)
+        if loop.header in self.varying:
+            _note(loop, "interleave", 1)  # more vectors in flight would often leave all iterations to the remainder
+        columns = _note_columns(loop, self.defs)
+        if columns and loop.header in self.uneven and not any("unroll" in b.insts[-1].attrs for b in loop.latches):
+            # Elements of a column are loaded one by one, which keeps a processor busy with one vector. With two,
+            # more iterations of each row are left to the remainder.
+            _note(loop, "interleave", 1)
+        if not as_written:
+            _walk(self.fn, loop, columns or _one_by_one(loop, self.options) and _apart(loop, self.defs) or [],
+                  self.defs)
+
+    def copy_bodies(self, tiny: set[ir.Block]) -> None:
+        """Write the bodies of the loops with these headers several times, with one poll for all copies."""
+        fn = self.fn
         loops = [loop for loop in LoopNest(fn).loops if loop.header in tiny and len(loop.latches) == 1]
         readers = readers_of(fn)
         number = {block: n for n, block in enumerate(fn.blocks)}
