@@ -148,12 +148,13 @@ def _plan(loop, nest, defs, edges, aliases):
            for b in loop.blocks for i in b.insts) and find(loop, defs, edges) is not None:
         fixed = invariant.find_invariant(loop, defs, edges, aliases, distinct)
     if fixed is None:
-        return _planned(loop, nest, defs, edges, distinct)
+        return _Planner(loop, nest, defs, edges).run(distinct)
     homes = {i.result: defs.block_of[i.result] for i in fixed.insts}
     defs.block_of.update(dict.fromkeys(homes))  # as if they were defined outside
-    plan = _planned(loop, nest, defs, edges, _written_and_others(loop, nest, defs, fixed) if loop.inner else {}, fixed)
+    plan = _Planner(loop, nest, defs, edges, fixed).run(
+        _written_and_others(loop, nest, defs, fixed) if loop.inner else {})
     defs.block_of.update(homes)
-    return plan or _planned(loop, nest, defs, edges, distinct)
+    return plan or _Planner(loop, nest, defs, edges).run(distinct)
 
 
 def _counts(v, loop, defs) -> bool:
@@ -164,113 +165,134 @@ def _counts(v, loop, defs) -> bool:
     return v.inst.op is CHECK_INDEX and _counts(v.inst.args[0], loop, defs)
 
 
-def _planned(loop, nest, defs, edges, distinct, fixed=None):
-    size = sum(len(b.insts) for b in loop.blocks)
-    outer = find(loop, defs, edges)
-    if outer is None or size > MAX_INSTS:
-        return None
-    counters: dict[ir.Value, tuple[Counted, int | ir.Value]] = {}
-    bounds: dict[ir.Value, tuple[Affine, Affine]] = {}
-    memo: dict = {}
-    falling: dict[ir.Value, tuple[Affine, Affine]] = {}
-    plan = _Plan(fixed)
-    products = plan.products
-    if not _collect(loop, loop, defs, edges, counters, bounds, falling, memo, products):
-        return None
+class _Planner:
+    """Finds what the guard of a loop tests, and what the copy behind it does not check. fixed: the loads that are
+    hoisted before it, or None."""
 
-    def form_of(value, wraps=False):
-        return affine(value, defs, loop.blocks, wrapped if wraps else memo, wraps, products)
+    def __init__(self, loop, nest, defs, edges, fixed=None):
+        self.loop, self.nest, self.defs, self.edges = loop, nest, defs, edges
+        self.known = fixed.insts if fixed else ()
+        self.counters: dict[ir.Value, tuple[Counted, int | ir.Value]] = {}
+        self.bounds: dict[ir.Value, tuple[Affine, Affine]] = {}
+        self.falling: dict[ir.Value, tuple[Affine, Affine]] = {}
+        self.memo: dict = {}
+        self.wrapped: dict = {}
+        self.innermost = self.missed = 0  # index checks in innermost loops; those of them that stay
+        self.short: dict[ir.Block, ir.Value] = {}  # header of a loop that is not counted -> a bound of its trips
+        self.compared: list[tuple[ir.Inst, tuple]] = []
+        self.shifted: list[tuple[ir.Inst, tuple]] = []
+        self.plan = _Plan(fixed)
 
-    if falling:
-        _joined(loop, nest, edges, falling, form_of)
+    def run(self, distinct) -> _Plan | None:
+        """The plan; None where the loop gets no fast copy."""
+        loop, defs, edges, plan = self.loop, self.defs, self.edges, self.plan
+        outer = find(loop, defs, edges)
+        if outer is None or sum(len(b.insts) for b in loop.blocks) > MAX_INSTS or not _collect(
+                loop, loop, defs, edges, self.counters, self.bounds, self.falling, self.memo, plan.products):
+            return None
+        if self.falling:
+            _joined(loop, self.nest, edges, self.falling, self.form_of)
+        for block in loop.blocks:
+            self.find_way(block)
+            for inst in block.insts:
+                if inst not in self.known:
+                    self.look(block, inst)
+        if not loop.inner:
+            _sums(loop, outer, defs, edges, plan)
+        if not plan.checks and not self.shifted or len(plan.guards) > 40:
+            return None
+        if loop.inner and self.missed and self.missed * 2 > self.innermost:
+            return None  # an inner loop may see more of its indices as invariant
+        parallel = loop.has_hint("parallel")
+        for inst, key in self.compared:
+            # `if i < n`: the guard tests this limit anyway; or, over the threads of a block, the limit that stops the
+            # last of them
+            if key in plan.guards or parallel and len(plan.guards) < 20:
+                plan.guards[key] = None
+                plan.holds.add(inst)
+        for inst, key in self.shifted:
+            if len(plan.guards) < 20:
+                plan.guards[key] = None
+                plan.checks.add(inst)
+        plan.outer, plan.counters = outer, self.counters
+        if loop.inner:
+            plan.distinct = distinct
+            _rows(loop, loop, defs, edges, plan.rows, self.known, self.short)
+        return plan
 
-    def is_known(form, *varying):
-        return _known(form, counters, defs, loop, {v for bounds in varying for v in bounds}, products)
+    def form_of(self, value, wraps=False) -> Affine:
+        return affine(value, self.defs, self.loop.blocks, self.wrapped if wraps else self.memo, wraps,
+                      self.plan.products)
 
-    known = fixed.insts if fixed else ()
-    wrapped: dict = {}
-    innermost = missed = 0
-    short: dict[ir.Block, ir.Value] = {}  # header of a loop that is not counted -> a bound of its trips
-    compared: list[tuple[ir.Inst, tuple]] = []
-    shifted: list[tuple[ir.Inst, tuple]] = []
-    parallel = loop.has_hint("parallel")
-    for block in loop.blocks:
-        inner = nest.of[block]
-        branch = block.insts[-1]
-        if branch.op is control.BRANCH and _is_invariant(branch.args[0], loop, defs):
-            ways = [k for k, edge in enumerate(branch.targets) if edge.block in loop.blocks]
-            if len(ways) == 1 and len(plan.ways) < MAX_WAYS and all(nest.dom.dominates(block, b) for b in loop.latches):
-                plan.ways[block] = branch.args[0], ways[0]
-        for inst in block.insts:
-            if inst in known:
-                continue
-            if inst.op is CHECK_INDEX:
-                limit = inst.args[1]
-                form = form_of(inst.args[0], True)
-                ok = defs.block_of.get(limit) not in loop.blocks and is_known(form, bounds)
-                if ok and not form.terms and form.constant < 0:
-                    form = form.plus(Affine(0, {limit: 1}), 1)  # an index that counts from the end
-                    plan.wrapped[inst] = form.constant
-                starts_below = ok and inst.attrs.get("nonnegative") and _starts_below_zero(form, counters, defs)
-                if ok and not starts_below:
-                    plan.ask(form, limit, bounds)
-                elif inst.attrs.get("nonnegative") and defs.block_of.get(limit) not in loop.blocks:
-                    form = form_of(inst.args[0])
-                    ok = (is_known(form, bounds, falling)
-                          and all(form.terms.get(p, 1) > 0 for p in falling))
-                    if ok:
-                        plan.ask_below(form, limit, {**bounds, **falling})
-                        if (any(form.terms.get(p) for p in inner.header.params if p in falling)
-                                and all(nest.dom.dominates(block, b) for b in inner.latches)):
-                            short[inner.header] = limit  # from trip to trip an index in 0..limit falls
-                if not inner.inner:
-                    innermost += 1
-                    missed += not ok
-                if ok:
-                    plan.checks.add(inst)
-            elif inst.op is ISHL_CK or inst.op is CHECK_NONNEG:
-                limit = _room(inst, defs)
-                form = form_of(inst.args[-1])
-                if limit and form.terms and is_known(form, bounds):
-                    plan.ask(form, limit, bounds)
-                    plan.checks.add(inst)
-            elif (inst.op is ISHL or inst.op is ISHR) and "flags" not in inst.attrs:
-                if (inst.args[1].inst or inst).op is control.CONST:
-                    continue  # LLVM finds that itself
-                form = form_of(inst.args[1], True)
-                if form.terms and is_known(form):
-                    shifted.append((inst, plan.key(form, 64 if inst.result.type is Int else inst.result.type.bits)))
-            elif inst.op is ILT and defs.block_of.get(inst.args[1]) not in loop.blocks:
-                form = form_of(inst.args[0])
-                if form.terms and is_known(form):
-                    compared.append((inst, plan.key(form, inst.args[1])))
-            elif inst.op.wrapping is not None:
-                form = form_of(inst.result)
-                if inst.result not in form.terms and is_known(form, bounds):
-                    plan.ask(form, None, bounds)
-                    plan.checks.add(inst)
-    if not loop.inner:
-        _sums(loop, outer, defs, edges, plan)
-    if not plan.checks and not shifted or len(plan.guards) > 40:
-        return None
-    if loop.inner and missed and missed * 2 > innermost:
-        return None  # an inner loop may see more of its indices as invariant
-    for inst, key in compared:
-        # `if i < n`: the guard tests this limit anyway; or, over the threads of a block, the limit that stops the last
-        # of them
-        if key in plan.guards or parallel and len(plan.guards) < 20:
-            plan.guards[key] = None
-            plan.holds.add(inst)
-    for inst, key in shifted:
-        if len(plan.guards) < 20:
-            plan.guards[key] = None
+    def is_known(self, form, *varying) -> bool:
+        return _known(form, self.counters, self.defs, self.loop, {v for bounds in varying for v in bounds},
+                      self.plan.products)
+
+    def is_outside(self, v: ir.Value) -> bool:
+        return self.defs.block_of.get(v) not in self.loop.blocks
+
+    def is_on_every_trip(self, block: ir.Block, loop) -> bool:
+        return all(self.nest.dom.dominates(block, b) for b in loop.latches)
+
+    def find_way(self, block: ir.Block) -> None:
+        """Note a branch that leaves the loop on an invariant condition."""
+        branch, loop, ways = block.insts[-1], self.loop, self.plan.ways
+        if branch.op is control.BRANCH and _is_invariant(branch.args[0], loop, self.defs):
+            staying = [k for k, edge in enumerate(branch.targets) if edge.block in loop.blocks]
+            if len(staying) == 1 and len(ways) < MAX_WAYS and self.is_on_every_trip(block, loop):
+                ways[block] = branch.args[0], staying[0]
+
+    def look(self, block: ir.Block, inst: ir.Inst) -> None:
+        plan, op = self.plan, inst.op
+        if op is CHECK_INDEX:
+            self.look_at_index(block, inst)
+        elif op is ISHL_CK or op is CHECK_NONNEG:
+            limit = _room(inst, self.defs)
+            form = self.form_of(inst.args[-1])
+            if limit and form.terms and self.is_known(form, self.bounds):
+                plan.ask(form, limit, self.bounds)
+                plan.checks.add(inst)
+        elif (op is ISHL or op is ISHR) and "flags" not in inst.attrs:
+            if (inst.args[1].inst or inst).op is control.CONST:
+                return  # LLVM finds that itself
+            form = self.form_of(inst.args[1], True)
+            if form.terms and self.is_known(form):
+                bits = 64 if inst.result.type is Int else inst.result.type.bits
+                self.shifted.append((inst, plan.key(form, bits)))
+        elif op is ILT and self.is_outside(inst.args[1]):
+            form = self.form_of(inst.args[0])
+            if form.terms and self.is_known(form):
+                self.compared.append((inst, plan.key(form, inst.args[1])))
+        elif op.wrapping is not None:
+            form = self.form_of(inst.result)
+            if inst.result not in form.terms and self.is_known(form, self.bounds):
+                plan.ask(form, None, self.bounds)
+                plan.checks.add(inst)
+
+    def look_at_index(self, block: ir.Block, inst: ir.Inst) -> None:
+        plan, bounds, falling = self.plan, self.bounds, self.falling
+        inner, limit = self.nest.of[block], inst.args[1]
+        form = self.form_of(inst.args[0], True)
+        ok = self.is_outside(limit) and self.is_known(form, bounds)
+        if ok and not form.terms and form.constant < 0:
+            form = form.plus(Affine(0, {limit: 1}), 1)  # an index that counts from the end
+            plan.wrapped[inst] = form.constant
+        starts_below = ok and inst.attrs.get("nonnegative") and _starts_below_zero(form, self.counters, self.defs)
+        if ok and not starts_below:
+            plan.ask(form, limit, bounds)
+        elif inst.attrs.get("nonnegative") and self.is_outside(limit):
+            form = self.form_of(inst.args[0])
+            ok = self.is_known(form, bounds, falling) and all(form.terms.get(p, 1) > 0 for p in falling)
+            if ok:
+                plan.ask_below(form, limit, {**bounds, **falling})
+                if (any(form.terms.get(p) for p in inner.header.params if p in falling)
+                        and self.is_on_every_trip(block, inner)):
+                    self.short[inner.header] = limit  # from trip to trip an index in 0..limit falls
+        if not inner.inner:
+            self.innermost += 1
+            self.missed += not ok
+        if ok:
             plan.checks.add(inst)
-    plan.outer = outer
-    plan.counters = counters
-    if loop.inner:
-        plan.distinct = distinct
-        _rows(loop, loop, defs, edges, plan.rows, known, short)
-    return plan
 
 
 def _is_invariant(condition, loop, defs) -> bool:
@@ -488,37 +510,12 @@ def _version(fn, loop, plan, defs, number, found, aliases):
         group = fn.flags.alias_groups + 1
         fn.flags = fn.flags._replace(alias_groups=group)
     for block in copies.values():
-        kept = []
+        block.insts = [inst for inst in block.insts if not _is_needless(
+            inst, originals.get(inst.result), plan, hoisted, yes, replaced)]
         for inst in block.insts:
-            source = originals.get(inst.result)
-            if plan.fixed is not None and source is not None and source in plan.fixed.insts:
-                replaced[inst.result] = hoisted[source.result]
-                continue
-            if source in plan.holds:
-                replaced[inst.result] = yes
-                continue
-            if source in plan.checks:
-                if source in plan.wrapped:
-                    inst.op, inst.unwind = IADD, None
-                    inst.args[:], inst.attrs = (inst.args[1], inst.args[0]), {}
-                    kept.append(inst)
-                    continue
-                if inst.op is CHECK_INDEX:
-                    replaced[inst.result] = inst.args[0]
-                    continue
-                if inst.op is CHECK_NONNEG:
-                    replaced[inst.result] = inst.args[0]
-                    continue
-                flags = "bounded" if inst.op in _SHIFTS else "nsw" if "by" in inst.attrs else None
-                if inst.op.wrapping is not None:
-                    drop_check(inst)
-                if flags:
-                    inst.attrs = {"flags": flags}
-            elif (inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE) and inst.args[0] in plan.distinct:
+            if (inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE) and inst.args[0] in plan.distinct:
                 inst.attrs = {**inst.attrs,
                               "noalias": (group, *(names[x] for x in (inst.args[0], *plan.distinct[inst.args[0]])))}
-            kept.append(inst)
-        block.insts = kept
     for block, (_, stays) in plan.ways.items():
         last = copies[block].insts[-1]
         copies[block].insts[-1] = ir.Inst(control.JUMP, (), {}, None, last.loc, [last.targets[stays]])
@@ -552,6 +549,33 @@ def _version(fn, loop, plan, defs, number, found, aliases):
     fn.blocks += [*new, *copies.values()]
     return {v: {defs.block_of[v]: v, copies[defs.block_of[v]]: resolve(replaced, values[v])} for v in defined
             if v in used_outside}
+
+
+def _is_needless(inst, source, plan, hoisted, yes, replaced) -> bool:
+    """Whether an instruction of the fast copy is to be left out, since `replaced` gets another value for its result. An
+    instruction that stays loses its check where the guard makes it needless. source: the instruction that it is a copy
+    of; hoisted: the loads before the loop; yes: the constant True."""
+    if plan.fixed is not None and source is not None and source in plan.fixed.insts:
+        replaced[inst.result] = hoisted[source.result]
+        return True
+    if source in plan.holds:
+        replaced[inst.result] = yes
+        return True
+    if source not in plan.checks:
+        return False
+    if source in plan.wrapped:
+        inst.op, inst.unwind = IADD, None
+        inst.args[:], inst.attrs = (inst.args[1], inst.args[0]), {}
+        return False
+    if inst.op is CHECK_INDEX or inst.op is CHECK_NONNEG:
+        replaced[inst.result] = inst.args[0]
+        return True
+    flags = "bounded" if inst.op in _SHIFTS else "nsw" if "by" in inst.attrs else None
+    if inst.op.wrapping is not None:
+        drop_check(inst)
+    if flags:
+        inst.attrs = {"flags": flags}
+    return False
 
 
 def _most_trips(plan) -> dict[ir.Block, int]:
