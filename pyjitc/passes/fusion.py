@@ -19,7 +19,7 @@ from ..ops.nest import BROADCAST, NEST, NEST_INTO, NESTS, Leaf, Node, fails, ker
 from ..types.kinds import Array, Bool, Int
 from . import dce
 from .alias import Aliases, gathers
-from .operands import Builder, retyped, span_of, strided
+from .operands import Builder, Overlap, retyped, strided
 from .rewrite import substitute
 
 __all__ = ["alike", "call_instead", "direct", "Fusion", "size_of"]
@@ -284,12 +284,11 @@ class Fusion:
         sizes = {v: lengths(v) for v in (matrix, left, *targets)}
         tests = [b.op(a.IEQ, sizes[matrix][0], sizes[left][0], type=Bool)]
         for target in targets:
-            low, high = span_of(b, target, sizes[target])
+            overlap = Overlap(b, target, sizes[target])
             for v in (matrix, left):
                 if not self.aliases.distinct(target, v):
-                    low2, high2 = span_of(b, v, sizes[v])
-                    tests.append(b.op(a.BOR, b.op(a.IGE, low, high2, type=Bool), b.op(a.IGE, low2, high, type=Bool),
-                                      type=Bool))
+                    overlap.add(v, sizes[v])
+            tests.append(b.op(a.BNOT, overlap.found(), type=Bool))
         sure = b.all(tests)
         both = _both(b, inst.attrs["beside"], (matrix, right, left), 2, sure)
         b.insts.append(Inst(s.TUPLE_GET, [both], {"index": 0}, one.result, one.loc))

@@ -25,8 +25,8 @@ from ..types.kinds import Array, Bool, Int, is_complex
 from . import counted, dce, gvn, inline, simplify
 from .alias import Aliases
 from .fusion import Fusion, alike, call_instead, direct, size_of
-from .operands import (Builder, Operand, is_made_here, is_reversed, is_settled, retyped, settled,
-                       span_of, start_of, step_of, stepped, stepping, stride_key, strided)
+from .operands import (Builder, Operand, Overlap, is_made_here, is_reversed, is_settled, retyped, settled,
+                       step_of, stepped, stepping, strided)
 from .rewrite import clone_blocks, copy_of, resolve, substitute
 
 __all__ = ["run", "write_out"]
@@ -139,10 +139,9 @@ class _Expansion:
             operand = Operand(b, v)
             if t.ndim == target.type.ndim and not any(b.is_const(n, 1) for n in operand.dims):
                 continue
-            low, high = span_of(b, target,
-                                [b.op(m.ARRAY_DIM, target, type=Int, axis=j) for j in range(target.type.ndim)])
-            low2, high2 = span_of(b, v, operand.dims)
-            meet = b.op(a.BAND, b.op(a.ILT, low, high2, type=Bool), b.op(a.ILT, low2, high, type=Bool), type=Bool)
+            overlap = Overlap(b, target, _lengths(b, target))
+            overlap.add(v, operand.dims)
+            meet = overlap.found()
             made = Array(t.dtype, t.ndim, "A", t.writable, t.aligned)
             copy = b.op(m.ARRAY_COPY, meet, v, type=Array(t.dtype, t.ndim))
             chosen = b.op(s.SELECT, meet, retyped(b, copy, made), retyped(b, v, made), type=made)
@@ -370,31 +369,15 @@ class _Expansion:
     def overlaps(self, b, target):
         """Add the test whether an operand shares memory with the target but is not the same array, element for
         element."""
-        found = None
+        overlap = Overlap(b, target, _lengths(b, target))
         for k, operand in self.arrays.items():
-            if k in self.saved or self.aliases.distinct(operand.value, target):
-                continue
-            same = None
-            dims = [b.op(m.ARRAY_DIM, target, type=Int, axis=j) for j in range(target.type.ndim)]
-            if operand.type.ndim == target.type.ndim:
-                # the components that must be compared
-                same = [] if start_of(b, operand.value) is start_of(b, target) else [(m.ARRAY_DATA, {})]
-                for j in range(target.type.ndim):
-                    if stride_key(b, target, j) != stride_key(b, operand.value, j):
-                        same.append((m.ARRAY_STRIDE, {"axis": j}))
-                    if not b.same(dims[j], operand.dims[j]):
-                        same.append((m.ARRAY_DIM, {"axis": j}))
-                if not same:  # it is known to be the target itself
-                    continue
-            low, high = span_of(b, target, dims)
-            low2, high2 = span_of(b, operand.value, operand.dims)
-            meet = b.op(a.BAND, b.op(a.ILT, low, high2, type=Bool), b.op(a.ILT, low2, high, type=Bool), type=Bool)
-            if same:
-                equal = b.all(b.op(a.IEQ, *(b.op(op, v, type=Int, **at) for v in (target, operand.value)), type=Bool)
-                              for op, at in same)
-                meet = b.op(a.BAND, meet, b.op(a.BNOT, equal, type=Bool), type=Bool)
-            found = meet if found is None else b.op(a.BOR, found, meet, type=Bool)
-        return found if found is not None else b.const(Bool, False)
+            if k not in self.saved and not self.aliases.distinct(operand.value, target):
+                overlap.add(operand.value, operand.dims, apart_from_itself=True)
+        return overlap.found()
+
+
+def _lengths(b, v: Value) -> list[Value]:
+    return [b.op(m.ARRAY_DIM, v, type=Int, axis=k) for k in range(v.type.ndim)]
 
 
 def _expand(fn: Function, wanted: Callable[[Inst], bool] = lambda nest: True) -> None:

@@ -14,13 +14,14 @@ from ..ops import memory as m
 from ..ops import structure as s
 from ..ops.control import CONST
 from ..ops.nest import BROADCAST, NEST
-from ..types.kinds import Array, Bool, Float, Int, NpComplex
+from ..types.kinds import Array, Bool, Float, Int, NpComplex, uint64
 from ..types.lattice import dtype_of
 
-__all__ = ["Builder", "Operand", "constant_of", "span_of", "start_of", "stride_key", "retyped", "stepping",
+__all__ = ["Builder", "Operand", "Overlap", "constant_of", "stride_key", "retyped", "stepping",
            "is_settled", "is_reversed", "step_of", "is_made_here", "stepped", "strided", "settled"]
 
-
+_NO_DISTANCE = 2**63 - 1  # of two arrays
+_MOST = np.uint64(2**64 - 1)
 gpu = lazy("pyjitc.ops.gpu")  # only programs with kernels need it
 
 
@@ -40,6 +41,11 @@ class Builder:
 
     def const(self, t, value):
         return self.op(CONST, type=t, value=value)
+
+    def cast(self, value, t):
+        found = self.op(a.CAST, value, type=t)
+        self.insts[-1].attrs["type"] = t
+        return found
 
     def is_const(self, value, what):
         made = value.inst
@@ -63,10 +69,16 @@ class Builder:
         return made.attrs["value"] if made is not None and made.op is CONST else value
 
     def all(self, tests):
+        return self._joined(a.BAND, tests, True)
+
+    def any(self, tests):
+        return self._joined(a.BOR, tests, False)
+
+    def _joined(self, op, tests, without):
         found = None
         for test in tests:
-            found = test if found is None else self.op(a.BAND, found, test, type=Bool)
-        return found if found is not None else self.const(Bool, True)
+            found = test if found is None else self.op(op, found, test, type=Bool)
+        return found if found is not None else self.const(Bool, without)
 
 
 def constant_of(t, value):
@@ -95,11 +107,11 @@ class Operand:
             self.dims = [b.const(Int, n) for n in made.attrs["shape"]]
 
 
-def span_of(b, array, dims):
-    """The addresses at which the elements of an array start and end; any addresses for an empty array."""
-    low = b.op(m.ARRAY_DATA, array, type=Int)
-    high = b.op(a.IADD, low, b.const(Int, m.item_bytes(array.type.dtype)), type=Int)
-    zero, one = b.const(Int, 0), b.const(Int, 1)
+def _reach(b, array, dims):
+    """How many bytes before and behind its first element the elements of an array start and end; any numbers for an
+    empty array."""
+    low, high = b.const(Int, 0), b.const(Int, m.item_bytes(array.type.dtype))
+    zero, one = low, b.const(Int, 1)
     for axis, n in enumerate(dims):
         stride = b.op(m.ARRAY_STRIDE, array, type=Int, axis=axis)
         reach = b.op(a.IMUL, b.op(a.ISUB, n, one, type=Int), stride, type=Int)
@@ -111,6 +123,67 @@ def span_of(b, array, dims):
         low = b.op(a.IADD, low, b.op(s.SELECT, negative, reach, zero, type=Int), type=Int)
         high = b.op(a.IADD, high, b.op(s.SELECT, negative, zero, reach, type=Int), type=Int)
     return low, high
+
+
+class Overlap:
+    """The test whether one of several arrays may share memory with an array x.
+
+    An array whose first element is `distance` bytes behind that of x shares none with it unless the distance is between
+    two limits. As an unsigned number that counts from the lower limit, it is compared with the upper one alone; of
+    arrays with the same lengths and strides, which have the same limits, only the least number is compared. LLVM takes
+    many times as long for comparisons that are joined by `and` and `or`.
+    """
+
+    def __init__(self, b, x, dims):
+        self.b, self.x, self.dims, self.start = b, x, dims, b.op(m.ARRAY_DATA, x, type=Int)
+        self.groups: dict = {}  # a key of lengths and strides -> [lower limit, width, distance of x itself, least]
+        self.tests: list[Value] = []  # of arrays that begin where x does
+
+    def add(self, y, lengths, apart_from_itself=False) -> None:
+        """Let the test include an array y of these lengths. apart_from_itself: not where it is x, element for
+        element."""
+        b, t = self.b, y.type
+        equal = apart_from_itself and t.ndim == self.x.type.ndim
+        if equal and start_of(b, y) is start_of(b, self.x):
+            self.tests += self._differences(y, lengths)
+            return
+        key = (equal, m.item_bytes(t.dtype), *map(b.key, lengths), *(stride_key(b, y, k) for k in range(t.ndim)))
+        group = self.groups.get(key)
+        if group is None:
+            (low, high), (low2, high2) = _reach(b, self.x, self.dims), _reach(b, y, lengths)
+            first = b.op(a.ISUB, low, b.op(a.ISUB, high2, b.const(Int, 1), type=Int), type=Int)
+            width = b.op(a.ISUB, b.op(a.ISUB, high, low2, type=Int), first, type=Int)
+            itself = None
+            if equal:
+                itself, differ = b.const(Int, 0), self._differences(y, lengths)
+                if differ:
+                    itself = b.op(s.SELECT, b.any(differ), b.const(Int, _NO_DISTANCE), itself, type=Int)
+            group = self.groups[key] = [first, width, itself, None]
+        first, _, itself, least = group
+        distance = b.op(a.ISUB, b.op(m.ARRAY_DATA, y, type=Int), self.start, type=Int)
+        number = b.cast(b.op(a.ISUB, distance, first, type=Int), uint64)
+        if itself is not None:
+            number = b.op(s.SELECT, b.op(a.IEQ, distance, itself, type=Bool), b.const(uint64, _MOST), number,
+                          type=uint64)
+        group[3] = number if least is None else b.op(s.SELECT, b.op(a.ILT, number, least, type=Bool), number, least,
+                                                     type=uint64)
+
+    def _differences(self, y, lengths) -> list[Value]:
+        """Tests whether lengths and strides differ from those of x, where that is not known."""
+        b, found = self.b, []
+        for k, (n, length) in enumerate(zip(self.dims, lengths)):
+            if stride_key(b, self.x, k) != stride_key(b, y, k):
+                strides = (b.op(m.ARRAY_STRIDE, v, type=Int, axis=k) for v in (self.x, y))
+                found.append(b.op(a.INE, *strides, type=Bool))
+            if not b.same(n, length):
+                found.append(b.op(a.INE, n, length, type=Bool))
+        return found
+
+    def found(self) -> Value:
+        """The result of the test."""
+        b = self.b
+        return b.any([*self.tests, *(b.op(a.ILT, least, b.cast(width, uint64), type=Bool)
+                                     for _, width, _, least in self.groups.values())])
 
 
 def start_of(b, v: Value) -> Value:

@@ -4,6 +4,7 @@ import pytest
 from tests.oracle import agree
 from tests.passes.test_nests import count
 
+from pyjitc import njit
 from pyjitc.ops.memory import ARRAY_COPY, ARRAY_NEW
 
 
@@ -88,6 +89,33 @@ def test_two_names_of_one_memory():
         expected = x + y
         compiled(copy[:20].reshape(4, 5), same)
         np.testing.assert_array_equal(copy[:20].reshape(4, 5), expected)
+
+
+def along_rows(x, y):
+    x[1:-1] = y[:-2] - 2 * y[1:-1] + y[2:]
+
+
+def along_both(x, y):
+    x[1:-1, 1:-1] = y[:-2, 1:-1] - 2 * y[1:-1, 2:] + x[1:-1, 1:-1] + y[1:-1, :-2] * x[2:, 2:]
+
+
+def test_several_operands_anywhere_in_one_buffer():
+    """Operands with the same lengths and strides have one test; any of them may be the one that overlaps."""
+    rng = np.random.default_rng(7)
+    for function, shape in ((along_rows, (7,)), (along_rows, (5, 4)), (along_both, (5, 6))):
+        compiled = njit(function)
+        for _ in range(120):
+            view = tuple(slice(None, None, int(rng.choice((1, 1, 2, -1)))) for _ in shape)
+            first, second = (rng.integers(0, 9, len(shape)) for _ in range(2))
+            if rng.integers(0, 3) == 0:
+                second = first
+            outcomes = []
+            for f in (function, compiled):
+                buffer = np.arange(30.0 ** len(shape)).reshape((30,) * len(shape)) ** 2
+                f(*(buffer[tuple(slice(o, o + 2 * n) for o, n in zip(place, shape))][view]
+                    for place in (first, second)))
+                outcomes.append(buffer)
+            np.testing.assert_array_equal(*outcomes)
 
 
 def test_nothing_to_do():
