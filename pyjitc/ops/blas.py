@@ -6,11 +6,11 @@ import ctypes
 
 import numpy as np
 
-from ..ir.core import ELEMENTS, KEEPS_NONE, WRITES_OPERANDS, Op, reads, writes
+from ..ir.core import ELEMENTS, HOST, KEEPS_NONE, WRITES_OPERANDS, Op, reads, writes
 from ..runtime import blas
 from ..types.kinds import Array, Bool, Int
 from ..types.lattice import part_of
-from .effects import NO_RULE
+from .effects import NO_RULE, NONDIFF
 
 __all__ = ["BLAS_OPS"]
 
@@ -101,4 +101,20 @@ BLAS = Op("blas", _rule, reads(ELEMENTS) | writes(ELEMENTS), lower=_lower, parti
           "{result}: 'number', or 'info' for the status of LAPACK, whose argument is added",
           traits=KEEPS_NONE | WRITES_OPERANDS)
 
-BLAS_OPS = {BLAS.name: BLAS}
+
+def _threads_lower(e, inst):
+    name = f"pyjitc_blas_{blas.THREADS}"
+    e.declare(f"declare i32 @{name}()")
+    return [e.assign(f"sext i32 {e.assign(f'call i32 @{name}() nounwind')} to i64")]
+
+
+def _threads():
+    address = blas.address(blas.THREADS)
+    assert address is not None
+    return ctypes.CFUNCTYPE(ctypes.c_int)(address)()
+
+
+BLAS_THREADS = Op("blas_threads", lambda types, attrs: Int, reads(HOST), lower=_threads_lower, partials=NONDIFF,
+                  eval=_threads, doc="how many threads OpenBLAS uses")
+
+BLAS_OPS = {op.name: op for op in (BLAS, BLAS_THREADS)}

@@ -10,8 +10,8 @@ from typing import Any
 
 from ..base.lazy import lazy
 from ..ir.core import (ALLOCATES, CELLS, CHEAP, COUNTS, ELEMENTS, ERRORS, EXPENSIVE, FREE, HOST, ITEMS, KEEPS_NONE,
-                       LOAD, MODERATE, NEW_MEMORY, OBJECTS, ONLY_MEMORY_ERROR, PURE, RAISES, WRITES_FIRST, Inst, Op,
-                       reads, writes)
+                       LOAD, MODERATE, NEW_MEMORY, OBJECTS, ONLY_MEMORY_ERROR, PURE, RAISES, WRITES_FIRST,
+                       WRITES_OPERANDS, Inst, Op, reads, writes)
 from ..runtime import platform
 from ..runtime.dispatcher import Anew
 from ..types.kinds import (
@@ -226,6 +226,23 @@ def _dot_lower(e, inst, a, b):
     parts = ", ".join(f"ptr {x[0]}, i64 {bits // 8 if v.type.layout == 'C' else x[3]}"
                       for v, x in zip(inst.args, (a, b)))
     return [e.assign(f"call {t} {e.helper(f'pyj_dot_{t}')}({parts}, i64 {a[2]})")]
+
+
+def _few_rows_lower(e, inst, c, a, b, sums):
+    t = e.scalar(inst.args[0].type.dtype)
+    bits = 8 * item_bytes(inst.args[0].type.dtype)
+    for suffix, kind in ((f"f{bits}", t), (f"v{512 // bits}f{bits}", f"<{512 // bits} x {t}>")):
+        e.declare(f"declare {kind} @llvm.fmuladd.{suffix}({kind}, {kind}, {kind})")
+    e.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
+    e.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
+    e.declare("declare i64 @llvm.umin.i64(i64, i64)")
+    e.line(f"call void {e.helper(f'pyj_few_{t}')}(ptr {c[0]}, i64 {c[2]}, i64 {c[3]}, ptr {a[0]}, i64 {a[4]}, "
+           f"i64 {a[5]}, ptr {b[0]}, i64 {b[4]}, i64 {b[2]}, ptr {sums[0]})")
+    return []
+
+
+def _few_rows(c, a, b, sums):
+    c[:] = a @ b
 
 
 def _hidden_lower(e, inst, x):
@@ -778,6 +795,11 @@ ARRAY_COPY = Op("array_copy", lambda types, attrs: Array(types[1].dtype, types[1
                 traits=KEEPS_NONE | NEW_MEMORY)
 DOT = Op("dot", lambda types, attrs: types[0].dtype, reads(ELEMENTS), partials=NO_RULE, lower=_dot_lower,
          doc="the dot product of two vectors of one length, of float32 or float64, in any order", traits=KEEPS_NONE)
+FEW_ROWS = Op("few_rows", lambda types, attrs: None, reads(ELEMENTS) | writes(ELEMENTS), partials=NO_RULE,
+              eval=_few_rows, lower=_few_rows_lower,
+              doc="(c, a, b, sums): c[:] = a @ b for float32 or float64, in any order; c and sums are new arrays of "
+                  "one shape, in C order and with elements, and the elements of a row of b lie side by side",
+              traits=KEEPS_NONE | WRITES_OPERANDS)
 HIDDEN = Op("hidden", lambda types, attrs: types[0], PURE, lower=_hidden_lower,
             partials=lambda b, x, out: (b.const(1.0),),
             doc="the same number, of which neither the passes nor LLVM know anything", cost=MODERATE)

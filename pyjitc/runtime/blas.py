@@ -16,7 +16,9 @@ import numpy.linalg
 
 from ..base.options import environment
 
-__all__ = ["address", "provider", "found", "missing"]
+__all__ = ["THREADS", "address", "provider", "found", "missing"]
+
+THREADS = "openblas_get_num_threads"  # the function that only OpenBLAS has
 
 # Spellings of Fortran names: those of the OpenBLAS that SciPy's project builds, and of distributions with 64-bit and
 # 32-bit integers.

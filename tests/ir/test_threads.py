@@ -4,8 +4,9 @@ import pytest
 
 from pyjitc.ir import interp, interp_kernel
 from pyjitc.ir.parse import parse
-from pyjitc.ops import blas, random
+from pyjitc.ops import blas, memory, random
 from pyjitc.ops.table import OPS
+from pyjitc.runtime.blas import THREADS, address
 from pyjitc.types import kinds as k
 
 ONE = (1, 1, 1)
@@ -132,3 +133,11 @@ def test_blas_calls():
     assert y.tolist() == (m @ [1.0, 2.0]).tolist()
     singular, pivots = np.zeros((2, 2)), np.zeros(2, np.int64)
     assert blas.BLAS(2, 2, singular, 2, pivots, name="getrf", result="info") == 1
+    if address(THREADS):
+        assert blas.BLAS_THREADS() >= 1
+
+
+def test_product_of_few_rows():
+    a, b, c = np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(3, 4), np.empty((2, 4))
+    memory.FEW_ROWS(c, a, b, np.empty((2, 4)))
+    assert c.tolist() == (a @ b).tolist()

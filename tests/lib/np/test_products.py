@@ -1,4 +1,5 @@
 """Products against NumPy: dtypes, layouts, shapes, out=, errors."""
+import ctypes
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import pytest
 from tests.oracle import difference, outcome
 
 from pyjitc import njit
+from pyjitc.runtime import blas
 
 # BLAS kernels, the package's own loops and NumPy's loops add in different orders, so results agree up to some last
 # places.
@@ -277,3 +279,52 @@ def test_last_bits_of_short_products(dtype):
             positive = a @ a.T + n * np.eye(n, dtype=dtype)
             for compiled, f in squares:
                 assert np.allclose(compiled(positive), f(positive), rtol=8 * n * eps, atol=8 * n * eps)
+
+
+@pytest.fixture
+def one_thread_of_blas():
+    """BLAS with one thread: with more than two it multiplies few rows with a large matrix itself."""
+    places = [blas.address(f"openblas_{of}_num_threads") for of in ("get", "set")]
+    if None in places:
+        pytest.skip("the BLAS does not tell the number of its threads")
+    get = ctypes.CFUNCTYPE(ctypes.c_int)(places[0])
+    put = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_int))(places[1])
+    before = get()
+    put(ctypes.byref(ctypes.c_int(1)))
+    yield
+    put(ctypes.byref(ctypes.c_int(before)))
+
+
+WIDE = [(256, 1024), (263, 1003), (521, 515), (2000, 131)]  # an even number of blocks, and what is left over
+
+
+@pytest.mark.parametrize("dtype, scale", [("float32", 1), ("float64", 1000)])
+@pytest.mark.parametrize("inner, n", [(k, 2 * n) for k, n in WIDE])
+def test_few_rows_times_a_large_matrix(dtype, scale, inner, n, one_thread_of_blas):
+    """A loop of our own (products.few_rows). Ints as floats, whose sums are exact in any order."""
+    f = compiled(at)
+    random = np.random.default_rng(7)
+    b = random.integers(-4 * scale, 4 * scale, (inner, n)).astype(dtype)
+    for m in (1, 2, 3, 5, 7, 8, 9):
+        a = random.integers(-4, 4, (m, inner)).astype(dtype)
+        for x in (a, np.asfortranarray(a), np.repeat(a, 2, 1)[:, ::2], a[:, ::-1], a[::-1]):
+            np.testing.assert_array_equal(f(x, b), x @ b, strict=True)
+        for y in (np.repeat(b, 2, 0)[::2], np.hstack([b, b])[:, 3:n + 3], np.asfortranarray(b), b[::-1]):
+            np.testing.assert_array_equal(f(a, y), a @ y, strict=True)
+
+
+def test_few_rows_with_nan_and_inf(one_thread_of_blas):
+    random = np.random.default_rng(8)
+    a, b = random.normal(size=(5, 300)), random.normal(size=(300, 1001))
+    a[1, 7], a[2, 299], b[250, 1000], b[3, 5], b[4, 5] = np.nan, np.inf, np.nan, np.inf, -np.inf
+    with np.errstate(all="ignore"):
+        expected = a @ b
+    np.testing.assert_allclose(compiled(at)(a, b), expected, rtol=1e-12, atol=1e-12)
+
+
+def test_error_of_few_rows(one_thread_of_blas):
+    """Within the error of a sum of blocks of 256 terms."""
+    random = np.random.default_rng(9)
+    a, b = random.random((3, 20_000), np.float32), random.random((20_000, 61), np.float32)
+    exact = a.astype(float) @ b.astype(float)
+    assert np.max(np.abs(compiled(at)(a, b) - exact) / exact) < 1e-6

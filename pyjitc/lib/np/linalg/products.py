@@ -10,9 +10,9 @@ import numpy as np
 from ....base.lazy import lazy
 from ....infer.meaning import Call, CallValue, Const, Expr, Mismatch, NotNative, Nest, Throw
 from ....ops.arith import IADD, IMUL
-from ....ops.blas import BLAS
+from ....ops.blas import BLAS, BLAS_THREADS
 from ....ops.math import MULADD
-from ....ops.memory import ARRAY_DATA, ARRAY_LOAD, ARRAY_STORE, DOT
+from ....ops.memory import ARRAY_DATA, ARRAY_LOAD, ARRAY_STORE, DOT, FEW_ROWS
 from ....runtime import blas
 from ....types import kinds as k
 from ....types.kinds import Array, DType, NoneType, is_number
@@ -29,7 +29,10 @@ __all__ = ["CALLS", "METHODS", "again", "as_array", "retyped"]
 elementwise, folds = lazy("pyjitc.lib.np.elementwise.elementwise"), lazy("pyjitc.lib.np.reductions.folds")
 
 FOUND = blas.found("dgemm")
+THREADS_FOUND = blas.found(blas.THREADS)
 AT_ONCE = 1 << 19  # bytes of the rows of a matrix that two products read, one after the other
+FEW = 8  # the most rows of a matrix whose product with a LARGE one is a loop of our own
+LARGE, MANY = 1 << 21, 256  # bytes and rows of that matrix: BLAS copies it, and it does not stay in the nearer caches
 LONG = 10000  # elements of vectors from which on BLAS may use several threads
 SMALL = 250  # multiplications up to which loops are faster than a call
 PANEL = 128  # rows and columns of the packed part of the second matrix
@@ -265,6 +268,11 @@ def own_matmat(c, a, b):
         panels(c, a, b)
 
 
+def threads_of_blas():
+    """The number of threads of BLAS; a large one where nobody says it."""
+    return BLAS_THREADS() if THREADS_FOUND else 1 << 30
+
+
 @outlined
 def matmat(c, a, b):
     """c[...] = a @ b; c is in C order and shares no memory with a and b."""
@@ -291,6 +299,10 @@ def matmat(c, a, b):
                 mirror(c)
                 return
             rows_b = blas_rows(b)
+            if (a.dtype.kind == "f" and rows_b and 1 < m <= FEW and inner >= MANY
+                    and IMUL(inner, n) * b.itemsize >= LARGE and threads_of_blas() <= 2):
+                FEW_ROWS(c, a, b, np.empty(c.shape, c.dtype))
+                return
             if not rows_b and not blas_rows(b.T):
                 b = packed(b)
                 rows_b = True
