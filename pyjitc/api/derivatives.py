@@ -590,14 +590,20 @@ def _stand_in(proto) -> FunctionType:
 
 def _of_closure(made, fun):
     """The expression of a function value in compiled code: the function `made`, which captures `fun` in place of its
-    stand-in."""
+    stand-in, directly or in a function that it captures, as `hessian` captures a gradient."""
     if not isinstance(made, CompiledFunction):
         raise NotNative("a derivative or batch of a function with *args or defaults that is made in compiled code is "
                        "not compiled yet", "give it positional parameters without defaults")
     inner = made.py_func
     cells = dict(zip(inner.__code__.co_freevars, inner.__closure__))
-    closure = Apply(structure.TUPLE_MAKE, *[fun if name == "FUN" else constant(cell.cell_contents)
-                                            for name, cell in cells.items()], cls=None)
+
+    def captured(name, x):
+        if name != "FUN":
+            return constant(x)
+        return _of_closure(x, fun) if isinstance(x, CompiledFunction) else fun
+
+    closure = Apply(structure.TUPLE_MAKE, *[captured(name, cell.cell_contents) for name, cell in cells.items()],
+                    cls=None)
     return Apply(structure.FUNCTION_MAKE, closure, type=Function(_lasting(inner), (closure.type,), ("closure",)))
 
 

@@ -18,6 +18,7 @@ __all__ = ["accumulate", "accumulate_if", "as_type",
            "add_multiple", "add_to_first", "by_column", "by_rows", "check_apart", "check_room", "check_shape",
            "clear", "column", "conjugate", "copied", "copied_by_columns", "copied_like", "copied_like_by_columns",
            "for_all", "full", "grown", "mapped", "move_row", "outer", "plus", "pushed", "pushed_complex",
+           "pushed_ints",
            "reduced", "reduced_copy", "roomy", "shaped", "total", "zeros_by_columns", "zeros_like"]
 
 
@@ -292,6 +293,13 @@ def pushed(tape, at, x, line):
     """The tape with the elements of an array stored from position `at` on."""
     tape = roomy(tape, at + x.size, max(1, x.size), line)
     tape[at:at + x.size] = x.reshape(-1)
+    return tape
+
+
+def pushed_ints(tape, at, x, line):
+    """As `pushed`, for an array of ints, whose bits are stored."""
+    tape = roomy(tape, at + x.size, max(1, x.size), line)
+    tape[at:at + x.size].view(np.int64)[...] = x.reshape(-1)
     return tape
 
 

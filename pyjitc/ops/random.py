@@ -214,7 +214,8 @@ RANDOM_CALL = Op("random_call", lambda types, attrs: attrs["result"], _EFFECTS |
                  eval=_called, eval_attrs=True,
                  doc="NumPy's C function {symbol} on the bit generator ({bare}: without it) and the other operands, "
                      "addresses are ints; {result}: its "
-                 "type; {binomial}: with room for what a draw keeps")
+                 "type; {binomial}: with room for what a draw keeps; {fills}: it writes all elements of the "
+                     "one array whose address it gets")
 RANDOM_BOUNDED = Op("random_bounded", lambda types, attrs: types[1], _EFFECTS, lower=_bounded_lower, partials=NONDIFF,
                     eval=_bounded,
                     doc="an unsigned integer of [offset, offset + span], by masks or by Lemire's method")

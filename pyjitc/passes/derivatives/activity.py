@@ -19,16 +19,18 @@ from ...ops import pyobject as py
 from ...ops import structure as s
 from ...ops.blas import BLAS
 from ...ops.derivative import Ruled
+from ...ops.foreign import C_CALL, LLVM_CALL
 from ...ops.nest import NEST, NEST_INTO
 from ...ops.effects import NO_RULE, STRUCTURAL, Zero
+from ...ops.random import RANDOM_CALL
 from ...types import kinds as k
 from ...types.classes import FIXED_MODULES
 from ...types.tangents import holds_complex, is_varying, varies
 from ..unions import Unions
 from .builder import refused
 
-__all__ = ["Activity", "Classes", "SAME_MEMORY", "SAME_VALUE", "fixed_of", "has_rule", "is_known", "is_ruled",
-           "items_of", "partials_of", "rules_of"]
+__all__ = ["Activity", "Classes", "SAME_MEMORY", "SAME_VALUE", "arrays_behind", "fixed_of", "has_rule", "is_filled",
+           "is_known", "is_ruled", "items_of", "partials_of", "rules_of", "written"]
 
 SAME_MEMORY = frozenset((mem.ARRAY_VIEW, s.RETYPE, s.SELECT, s.CHOOSE))
 # Operations whose result is their first operand, after a check or under another type.
@@ -39,6 +41,7 @@ _CONTAINERS = {"dict": "a dict", "list": "a list", "set": "a set", "native": "a 
                "object": "an object", "field": "an object", "slot": "an object", "iter": "an iterator",
                "iterator": "an iterator"}
 _INSTEAD = "use numbers, arrays and tuples, or lists and dicts of numbers and objects that only this function has"
+_OF_ADDRESSES = frozenset((mem.ARRAY_DATA, s.SELECT, s.STRUCT_MAKE, s.STRUCT_GET, a.CAST, a.IADD, a.ISUB, a.IMUL))
 _OF_COMPLEX = frozenset((a.COMPLEX_MAKE, a.REAL, a.IMAG))
 # structural operations whose derivatives the transforms know
 _KNOWN = _OF_COMPLEX | SAME_MEMORY | SAME_VALUE | frozenset((
@@ -207,6 +210,8 @@ def flows(inst: Inst) -> list[Value]:
         return [x for x in inst.args if k.any_part(x.type, is_varying)] if k.any_part(r.type, is_varying) else []
     if op is c.INVOKE:
         return [] if _only_looks(inst) else inst.args
+    if op is mem.ARRAY_DATA:  # what gets the address may read the elements
+        return list(inst.args)
     if op is NEST:
         return inst.args[inst.attrs["count"]:] if is_varying(r.type) else []
     if r.type in _TEXTS:
@@ -351,6 +356,10 @@ class Activity:
             return refused(self.fn, inst, f"{callee.qualname}() calls itself and writes into its arguments, or has a "
                            "list or an object among them: such calls have no derivative yet",
                            "return the new values as numbers, arrays or tuples, or write the recursion as a loop")
+        if op is C_CALL or op is LLVM_CALL:
+            return refused(self.fn, inst, "numbers or the address of an array that vary go to code outside of pyjitc: "
+                           "there is no derivative of that", "put the call into a function with a rule of its own: "
+                           "pyjitc.custom_jvp or custom_vjp")
         if op is BLAS:
             return refused(self.fn, inst, f"there is no derivative of what LAPACK's {inst.attrs['name']} computes here",
                            "solve, inv, det, slogdet, cholesky, qr, svd, svdvals, eigh and eigvalsh have one")
@@ -404,6 +413,30 @@ def written(inst: Inst) -> tuple[list[Value], list[Value]]:
         return inst.args[1:2], inst.args[inst.attrs["count"]:]
     if op is NEST:
         return [], []
+    if is_filled(inst):
+        return arrays_behind(inst), []
     if op.effects & WRITES & ~writes(COUNTS, ERRORS) and op not in _OBJECTS and not isinstance(op.partials, Zero):
-        return inst.args, inst.args
+        if op is RANDOM_CALL:  # the arrays whose addresses it gets are ints, and probabilities, which it reads
+            return inst.args, [x for x in inst.args if x.type is not k.Int]
+        return [*inst.args, *arrays_behind(inst)], inst.args
     return [], []
+
+
+def is_filled(inst: Inst) -> bool:
+    """Whether an instruction overwrites all elements of an array with random numbers."""
+    return inst.op is RANDOM_CALL and "fills" in inst.attrs
+
+
+def arrays_behind(inst: Inst) -> list[Value]:
+    """The arrays whose elements the operands of an instruction lead to: arrays, and those from whose addresses other
+    operands are computed."""
+    found: dict[Value, None] = {}
+    seen = set()
+    work = list(inst.args)
+    for x in work:  # appended to during the iteration
+        if type(x.type) is k.Array:
+            found[x] = None
+        elif x not in seen and x.inst is not None and x.inst.op in _OF_ADDRESSES:
+            seen.add(x)
+            work += x.inst.args
+    return list(found)

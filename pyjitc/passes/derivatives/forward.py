@@ -17,7 +17,7 @@ from ...ops import structure as s
 from ...ops.pyobject import PY_UNBOX
 from ...types import kinds as k
 from ...types.tangents import is_varying, tangent_type, varies
-from .activity import SAME_VALUE, Activity, items_of, partials_of
+from .activity import SAME_VALUE, Activity, arrays_behind, is_filled, items_of, partials_of
 from .builder import Builder, refused
 from .common import copied_like, entry_of, guarded_term, plain_value, tuples_beside, zeros
 from .ruled import called, has_one_value, leaves_of, open_calls
@@ -122,6 +122,10 @@ class _Forward:
             return
         if op is c.INVOKE:
             self.called(b, inst)
+            return
+        if is_filled(inst):
+            for twin in [dual[x] for x in arrays_behind(inst) if x in dual]:
+                b.call(self.helpers("clear", (twin.type,)), twin)
             return
         if r is None or not is_varying(r.type) or r not in act:
             return

@@ -35,7 +35,7 @@ from ...types import kinds as k
 from ...types.tangents import gradient_type, is_varying, tangent_type, varies
 from ..rewrite import substitute
 from . import variables
-from .activity import SAME_VALUE, Activity, items_of, partials_of
+from .activity import SAME_VALUE, Activity, arrays_behind, is_filled, items_of, partials_of
 from .builder import Builder, refused
 from .common import check_apart, copied, guarded_term, own_type, replace_arguments, tuples_beside, with_copies, zeros
 from .normal import Normal
@@ -196,7 +196,7 @@ class _Reverse:
                     touched.add(cl(i.result))
                 if i.op in (NEST, mem.ARRAY_DIM, mem.ARRAY_STRIDE, c.JUMP, c.BRANCH, c.RETURN, s.TUPLE_MAKE):
                     continue
-                read = i.args[1:2] if i.op is NEST_INTO else i.args
+                read = i.args[1:2] if i.op is NEST_INTO else arrays_behind(i) if is_filled(i) else i.args
                 touched.update(cl(x) for x in read if type(x.type) is k.Array)
         made.update(map(cl, self.only_in_nests()))
         self.values = made - touched
@@ -651,6 +651,11 @@ class _Reverse:
             return
         if op is c.INVOKE:
             self.called(b, inst, cur)
+            return
+        if is_filled(inst):
+            for array in [self.beside(b, cur, x) for x in arrays_behind(inst)]:
+                if array is not None:
+                    b.call(self.helpers("clear", (array.type,)), array)
             return
         if r is None:
             return

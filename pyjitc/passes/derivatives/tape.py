@@ -218,7 +218,7 @@ class Tape:
 
     def keep_elements(self, v, taped):
         """Keep the elements of an array on a tape of their own, and read them through a view."""
-        if v in self.shadows or not (is_varying(v.type) or v.type.dtype is k.NpBool):
+        if v in self.shadows or not (is_varying(v.type) or v.type.dtype is k.NpBool or k.is_integer(v.type.dtype)):
             raise refused(self.fn, v.inst, f"an array of {v.type.dtype} that a loop makes cannot be kept for the "
                           "derivative yet", "make it before the loop, or use float64")
         del taped[v]
@@ -231,7 +231,8 @@ class Tape:
         place = read(b, at)
         dims = [b.op(mem.ARRAY_DIM, v, axis=n) for n in range(v.type.ndim)]
         is_complex = k.is_complex(v.type.dtype)
-        push = self.helpers("pushed_complex" if is_complex else "pushed", (_BUFFER, k.Int, v.type, k.Int))
+        name = "pushed_complex" if is_complex else "pushed_ints" if k.is_integer(v.type.dtype) else "pushed"
+        push = self.helpers(name, (_BUFFER, k.Int, v.type, k.Int))
         write(b, tape, b.call(push, read(b, tape), place, v, b.const(_line_of(self.form.loop_of(v)), k.Int)))
         size = b.const(2 if is_complex else 1, k.Int)
         for d in dims:
@@ -478,7 +479,8 @@ class Tape:
 
     def elements_back(self, b, v, go):
         tape, place, dims = self.arrays[v]
-        kept = k.complex128 if k.is_complex(v.type.dtype) else k.float64
+        dtype = v.type.dtype
+        kept = k.complex128 if k.is_complex(dtype) else k.int64 if k.is_integer(dtype) else k.float64
         n, step = [go(d) for d in dims], b.const(dtype_of(kept).itemsize, k.Int)
         strides: list[Value] = []
         for d in reversed(n):
@@ -486,8 +488,8 @@ class Tape:
             step = b.op(a.IMUL, step, d)
         t = k.Array(kept, v.type.ndim)
         x = b.op(mem.ARRAY_VIEW, read(b, tape), b.op(a.IMUL, go(place), b.const(8, k.Int)), *n, *strides, type=t)
-        if v.type.dtype is not kept:
-            own = b.op(c.CONST, type=k.DType(v.type.dtype), value=dtype_of(v.type.dtype))
+        if dtype is not kept:
+            own = b.op(c.CONST, type=k.DType(dtype), value=dtype_of(dtype))
             x = b.call(self.helpers("as_type", (t, own.type)), x, own)
         return x if x.type is v.type else b.op(s.RETYPE, x, type=v.type)
 

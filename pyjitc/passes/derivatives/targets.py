@@ -6,8 +6,9 @@ from ...ops import memory as mem
 from ...ops.control import INVOKE
 from ...ops.nest import NEST_INTO, NESTS, kernels
 from ...ops.structure import CHOOSE, SELECT, TUPLE_AT, TUPLE_GET, TUPLE_MAKE
+from ...ops.pyobject import PY_CALL
 from ...types.kinds import Array, Tuple, any_part
-from .activity import Classes
+from .activity import Classes, arrays_behind, written
 
 __all__ = ["paths_of_arrays", "targets", "writer", "writes_only", "written_parameters", "written_places"]
 
@@ -22,8 +23,10 @@ def targets(inst: Inst) -> list[Value]:
         return [inst.args[n] for n in inst.attrs["callee"].memo["rules"].writes]
     if op is INVOKE and (inst.attrs["callee"].flags.returns or inst.attrs["callee"].flags.only_checks):
         return []
+    if op is PY_CALL:
+        return [x for x in written(inst)[0] if type(x.type) is Array]
     if regions_written(op.effects) & ELEMENTS:
-        return [x for x in inst.args if type(x.type) is Array]
+        return arrays_behind(inst)
     return []
 
 

@@ -341,7 +341,7 @@ def c_function(name, result=Float, suffix=""):
 
 def fill(gen, out, symbol):
     """NumPy's own filling of a whole array."""
-    RANDOM_CALL(gen, out.size, ARRAY_DATA(out), symbol=symbol, result=None)
+    RANDOM_CALL(gen, out.size, ARRAY_DATA(out), symbol=symbol, result=None, fills=True)
 
 
 def binomial_c(gen, p, n):

@@ -1,0 +1,116 @@
+"""Derivatives of arrays that are written into by other means than stores: by generators of random numbers, which fill
+them, and by C functions, which get their addresses."""
+import ctypes
+
+import numpy as np
+import pytest
+
+from pyjitc import UnsupportedError, grad, jvp
+
+from .differences import agree
+
+Q = np.array([1.0, 2.0, 3.0])
+
+
+def drawn_in_a_loop(q, seed):
+    """What is kept of `e` are the numbers that were drawn, not what its memory held when it was made."""
+    rng = np.random.default_rng(seed)
+    s = 0.0
+    for _ in range(4):
+        e = rng.standard_normal(3)
+        s += np.sum((q * e) ** 2)
+    return s
+
+
+def one_array_is_filled_again(q, seed):
+    rng = np.random.default_rng(seed)
+    e = np.empty(3)
+    s = 0.0
+    for _ in range(3):
+        rng.standard_normal(out=e)  # overwrites what varies
+        e *= q
+        s += np.sum(e * e)
+    return s
+
+
+def what_varies_is_overwritten(q, seed):
+    rng = np.random.default_rng(seed)
+    e = q * 1.0
+    s = np.sum(e * q)
+    rng.random(out=e)
+    return s + np.sum(e * q)
+
+
+def part_is_overwritten(q, seed):
+    rng = np.random.default_rng(seed)
+    e = q * 2.0
+    rng.standard_normal(out=e[1:])
+    return np.sum(e * e * q)
+
+
+def several_distributions(q, seed):
+    rng = np.random.default_rng(seed)
+    s = 0.0
+    for _ in range(3):
+        e = rng.random(3)
+        s += np.sum((e * q) ** 2)
+        e = rng.exponential(2.0, 3)
+        s += np.sum((e * q) ** 2)
+        e = rng.permutation(q)
+        s += np.sum((e * q) ** 2)
+    return s
+
+
+def ints_in_a_loop(q, seed):
+    """The ints, of several types, are kept as well."""
+    rng = np.random.default_rng(seed)
+    s = 0.0
+    for t in range(3):
+        e = rng.integers(-9, 9, 3)
+        s += np.sum((e * q) ** 2) + np.sum(e.astype(np.int8) * q ** 3)
+        u = np.array([2 ** 62 + t, 1, t]).astype(np.uint64) * np.uint64(3)
+        s += np.sum(np.sin(u * q * 1e-19))
+    return s
+
+
+@pytest.mark.parametrize("function", [drawn_in_a_loop, one_array_is_filled_again, what_varies_is_overwritten,
+                                      part_is_overwritten, several_distributions, ints_in_a_loop],
+                         ids=lambda f: f.__name__)
+def test_random_numbers_are_constants(function):
+    agree(function, Q, 5)
+
+
+def test_probabilities_that_vary_are_read_only():
+    def f(q, seed):
+        rng = np.random.default_rng(seed)
+        p = q / np.sum(q)
+        return np.sum(rng.multinomial(20, p) * p)
+
+    counts = np.random.default_rng(5).multinomial(20, Q / 6.0)
+    np.testing.assert_allclose(grad(f)(Q, 5), counts / 6.0 - np.sum(counts * Q) / 36.0)
+
+
+def test_addresses_that_go_to_c():
+    copy = ctypes.CDLL(None).memcpy
+    copy.argtypes, copy.restype = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t], ctypes.c_void_p
+
+    def numbers(q):
+        e = np.zeros(3)
+        copy(e.ctypes.data, q.ctypes.data, 24)
+        return np.sum(e * e)
+
+    def objects(q):
+        e = np.zeros(3)
+        copy(e.ctypes, q.ctypes, 24)
+        return np.sum(e * e) + np.sum(q)
+
+    def constant(q):
+        e, w = np.zeros(3), np.arange(3.0)
+        copy(e.ctypes, w.ctypes, 24)
+        return np.sum(e * q * q)
+
+    for function in (numbers, objects):
+        for derivative in (grad(function), lambda q, f=function: jvp(f, (q,), (q,))):
+            with pytest.raises(UnsupportedError, match="go to code outside of pyjitc: there is no derivative of that"):
+                derivative(Q)
+    agree(constant, Q)
