@@ -536,6 +536,7 @@ LEAVES: dict[type, Leaf] = {
     k.ObjectCell: Leaf(_REFERENCE, _pointer, _open_object_cell),
     **dict.fromkeys((k.NativeList, k.NativeObject, k.NativeTable, k.Within), Leaf(_REFERENCE)),
     k.Iterator: Leaf(_REFERENCE, None, _open_iterator),
+    k.Vector: Leaf(lambda t: (f"<{t.count} x {components(t.lane)[0]}>",)),
     type(NpBool): Leaf(("i1",), _numpy_scalar, _open_scalar, _truth),
     k.NpInt: Leaf(lambda t: (f"i{t.bits}",), _numpy_scalar, _open_scalar, _integer),
     k.NpTime: Leaf(("i64",), _numpy_scalar, _open_scalar, lambda t, value: [str(int(value.astype("int64")))]),

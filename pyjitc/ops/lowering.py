@@ -6,7 +6,14 @@ from __future__ import annotations
 
 from ..types.kinds import Float, NpFloat, NpInt, Int
 
-__all__ = ["llvm", "compare", "intrinsic", "libcall", "nothing"]
+__all__ = ["llvm", "compare", "intrinsic", "is_lanewise", "libcall", "nothing"]
+
+_lanewise: set = set()  # lowerings that are right for vectors, too, where `e.scalar` is the type of a vector
+
+
+def is_lanewise(lower) -> bool:
+    """Whether a lowering does the same for each lane of a vector as for a number (ops/vectors.py)."""
+    return lower in _lanewise
 
 
 def _is_float(t):
@@ -31,6 +38,7 @@ def llvm(opcode: str):
             flags = f"{inst.attrs['flags']} " if "flags" in inst.attrs else ""
         return [e.assign(f"{opcode} {flags}{t} {', '.join(x[0] for x in operands)}")]
 
+    _lanewise.add(lower)
     return lower
 
 
@@ -43,10 +51,19 @@ def compare(signed: str, unsigned: str, floating: str):
             return [e.assign(f"fcmp {floating} {e.scalar(t)} {x[0]}, {y[0]}")]
         return [e.assign(f"icmp {unsigned if is_unsigned(t) else signed} {e.scalar(t)} {x[0]}, {y[0]}")]
 
+    _lanewise.add(lower)
     return lower
 
 
 _SUFFIX = {"half": "f16", "float": "f32", "double": "f64"}
+
+
+def _suffix(t: str) -> str:
+    """The part of the name of an intrinsic that says its type: <8 x double> is v8f64."""
+    if not t.startswith("<"):
+        return _SUFFIX.get(t, t)
+    count, lane = t[1:-1].split(" x ")
+    return f"v{count}{_SUFFIX.get(lane, lane)}"
 
 
 def intrinsic(name: str, flags: str = ""):
@@ -56,11 +73,12 @@ def intrinsic(name: str, flags: str = ""):
 
     def lower(e, inst, *operands):
         t = e.scalar(inst.args[0].type)
-        full = f"{name}.{_SUFFIX.get(t, t)}"
+        full = f"{name}.{_suffix(t)}"
         e.declare(f"declare {t} @{full}({', '.join([t] * len(operands))})")
-        flags = always or (e.flags if t in _SUFFIX and "exact" not in inst.attrs else "")
+        flags = always or (e.flags if _is_float(inst.args[0].type) and "exact" not in inst.attrs else "")
         return [e.assign(f"call {flags}{t} @{full}({', '.join(f'{t} {x[0]}' for x in operands)})")]
 
+    _lanewise.add(lower)
     return lower
 
 

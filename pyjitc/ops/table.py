@@ -26,6 +26,7 @@ from .sorting import SORTING_OPS
 from .structure import STRUCTURE_OPS
 from .tables import TABLE_OPS
 from .text import TEXT_OPS
+from .vectors import VECTOR_OPS
 
 __all__ = ["OPS", "GENERIC"]
 
@@ -44,5 +45,5 @@ def _merged(*tables: dict[str, Op]) -> dict[str, Op]:
 OPS = _merged(ARITH_OPS, MATH_OPS, CONTROL_OPS, STRUCTURE_OPS, MEMORY_OPS, NEST_OPS, EXCEPTION_OPS, PYOBJECT_OPS,
               OBJECT_OPS, RANDOM_OPS, BLAS_OPS, GPU_OPS, GRID_OPS, PARALLEL_OPS, CONTAINER_OPS, TEXT_OPS, TABLE_OPS,
               LOCAL_TABLE_OPS, SORTING_OPS, FOREIGN_OPS, NATIVE_OPS,
-              INSTANCE_OPS, OWNED_OPS)
+              INSTANCE_OPS, OWNED_OPS, VECTOR_OPS)
 GENERIC = _merged(GENERIC_OPS, CONTROL_OPS)

@@ -91,12 +91,14 @@ def _batched(driver: Function, options, helpers, made) -> Function | None:
 
 
 def _put_in(one: Function) -> bool:
-    """Let a function of the program that returns arrays be inlined into the loop over examples, where its arrays need
-    no memory of their own. Returns whether there is one."""
+    """Let a function of the program be inlined into the loop over examples, where arrays that it returns need no memory
+    of their own, and several examples may run at once the loops that it has (vectorise.py). Returns whether there is
+    one."""
     found = False
     for inst in (inst for block in one.blocks for inst in block.insts if inst.op is c.INVOKE):
         callee = inst.attrs["callee"]
-        if (not callee.library and k.any_part(callee.result, lambda part: type(part) is k.Array)
+        if (not callee.library and (k.any_part(callee.result, lambda part: type(part) is k.Array)
+                                    or _loops(callee, {}))
             and sum(len(block.insts) for block in callee.blocks) <= _MOST and not calls_itself(callee)):
             inst.attrs = {**inst.attrs, "callee": to_be_put_in(callee)}
             found = True

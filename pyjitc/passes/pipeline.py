@@ -27,14 +27,14 @@ batches, counted, device, nans, nests, restarts = (lazy(f"{__package__}.{name}")
 # module makes a first call slower.
 (accumulators, checked_copies, choices, columns, early, elementary, extremes, flags, frame, independent, inspector, jam,
  latches, localtables, natives, parallel, polling, ranges, reboxing, reload, remainders, retests, sharedtables, slots,
- speculate, texts, unroll, versioning) = (
+ speculate, texts, unroll, vectorise, versioning) = (
     lazy(f"{__package__}.{name}")
     for name in ("accumulators", "checked_copies", "choices", "columns", "early", "elementary", "extremes", "flags",
                  "frame", "independent", "inspector", "jam", "latches", "localtables", "natives", "parallel", "polling",
                  "ranges", "reboxing", "reload", "remainders", "retests", "sharedtables", "slots", "speculate",
-                 "texts", "unroll", "versioning"))
+                 "texts", "unroll", "vectorise", "versioning"))
 _IN_LOOPS = {accumulators, checked_copies, choices, columns, early, extremes, inspector, flags, jam, latches, parallel,
-             polling, reload, remainders, retests, speculate, unroll, versioning}
+             polling, reload, remainders, retests, speculate, unroll, vectorise, versioning}
 _SHIFTS = (arith.ISHL, arith.ISHR)
 _LOOK_FOR = {  # the operations, see also _ASK
     independent: {INDEPENDENT}.__contains__,
@@ -59,7 +59,7 @@ _LOOK_FOR = {  # the operations, see also _ASK
 PASSES: list[Any] = [
     messages, relax, simplify, latches, independent, localtables, gvn, retests, texts, ranges, gvn, slots, reload,
     dce, parallel, remainders, early, elementary, versioning, checked_copies, choices, inspector, flags, speculate,
-    accumulators, jam, extremes, unroll, columns, polling, dce, frame, reboxing, refcount,
+    accumulators, jam, vectorise, extremes, unroll, columns, polling, dce, frame, reboxing, refcount,
 ]
 _NATIVE = frozenset((DefaultDict, Deque, List, ObjectOf))  # the kinds of objects that `natives` may replace
 _AFTER = PASSES.index(checked_copies) + 1  # where the passes over a function that it makes begin
@@ -298,6 +298,7 @@ _ASK: dict[Any, Callable[[ir.Function], bool]] = {
     retests: _compares_again,
     unroll: lambda fn: any([_is_small_number(v) for block in fn.blocks for inst in block.insts
                             for edge in inst.targets for v in edge.args]),
+    vectorise: lambda fn: _count_loops(fn) > 1 and _carries_floats(fn),
     versioning: _guards,
 }
 

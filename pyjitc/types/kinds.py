@@ -34,7 +34,7 @@ __all__ = ["Type", "Composite", "Attributes", "TooLarge", "MAX_SIZE", "Int", "Fl
            "Broadcast", "Ended", "numbered", "is_display", "holds_cell", "Singleton", "Function", "FunctionObject",
            "Method", "Super", "Cell", "ObjectCell", "Content", "Struct", "Generator", "Iterator", "DType",
            "Exception_", "Instance", "ObjectOf", "PythonRandom", "Container", "List", "NativeList", "NativeObject",
-           "NativeTable", "Within", "TupleOf", "Dict", "Set", "FrozenSet", "Deque", "DefaultDict", "OrderedDict_",
+           "NativeTable", "Vector", "Within", "TupleOf", "Dict", "Set", "FrozenSet", "Deque", "DefaultDict", "OrderedDict_",
            "CounterDict", "CONTAINERS", "DictView", "DictKeys", "DictValues", "DictItems", "union_of", "member_for",
            "any_part", "all_parts", "is_plain_tuple", "together", "wider", "rewritten", "closed", "opened", "linked",
            "MAX_UNION", "kind_of_class", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
@@ -490,6 +490,19 @@ class Iterator(Reference):
     @property
     def class_name(self):
         return "generator" if any_part(self.state, lambda t: isinstance(t, Generator)) else "iterator"
+
+
+class Vector(Type):
+    """Numbers of `count` iterations of a loop side by side, in one register of the processor or several (see
+    ops/vectors.py)."""
+
+    __slots__ = fields = ("lane", "count")
+    lane: Type
+    count: int
+    inner = True
+
+    def _text(self):
+        return f"vector({self.lane}, {self.count})"
 
 
 class _SharedVariable(Type):

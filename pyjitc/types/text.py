@@ -153,7 +153,7 @@ class _Reader:
             self.expect("[")
             result = DType(self.union())
             self.expect("]")
-        elif token in ("slice", "dual", "Tuple", "UniTuple", "optional", "Optional", "Array", "array"):
+        elif token in ("slice", "dual", "Tuple", "UniTuple", "optional", "Optional", "Array", "array", "vector"):
             result = self.applied(token)
         else:
             self.at -= len(token)
@@ -200,9 +200,9 @@ class _Reader:
         count = self.next()
         if not count.isdigit():
             self.fail("expected a number")
-        if name == "UniTuple":
+        if name == "UniTuple" or name == "vector":
             self.expect(")")
-            return Tuple([element] * int(count))
+            return Tuple([element] * int(count)) if name == "UniTuple" else kinds.Vector(element, int(count))
         self.expect(",")
         layout = self.next()
         self.expect(")")

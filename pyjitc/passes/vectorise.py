@@ -1,0 +1,449 @@
+"""Vectorise a loop around loops whose numbers of trips differ, or whose trips depend on each other.
+
+Runs when versioning has made the copies of loops without checks, and before polling. LLVM vectorises innermost loops
+only; but in `for i: while abs(z * z - y) > tolerance: z = ...` the trips of the inner loop wait for each other, and
+those of the outer one are independent. A copy of the outer loop does `LANES` of its iterations at once: every number
+that differs between them becomes a vector, branches become masks that choose values, and the inner loop runs until no
+lane needs another trip. What lanes have when they leave an inner loop is kept until all have left it. The loop as it
+was does the iterations that are left.
+Before:  head(i, left): branch left > 0 -> body, exit        body: x = array_load a, i ; jump inner(x)
+         inner(z): z1 = f(z) ; branch t(z1) -> inner(z1), done(z1)         done(r): array_store out, i, r ; jump head
+After:   wide(i, left): branch left > LANES - 1 -> lanes, head(i, left)
+         lanes: X = vector_make of array_load a, i + n ; jump inner'(X, true, 0)
+         inner'(Z, M, R): Z1 = f'(Z) ; T = t'(Z1) ; R1 = M and not T ? Z1 : R ; any M and T -> inner'(Z1, M and T, R1)
+         done': array_store out, i + n, lane n of R1 ; jump wide(i + LANES, left - LANES)
+Only where inner loops do nothing but arithmetic, with floats in it, and outside of them every access to memory is made
+in each iteration: a lane that has left a loop computes on, and nothing of that may be seen. Accesses of different
+iterations must not meet: iterations store to arrays that no other access of the loop uses, or to elements of their own.
+Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, the value of each number, the order of the stores of one place.
+"""
+from __future__ import annotations
+
+from ..base.options import Options
+from ..ir import core as ir
+from ..ir.cfg import LoopNest, in_edges, reverse_postorder
+from ..ops import arith as a
+from ..ops import control as c
+from ..ops.memory import ARRAY_LOAD, ARRAY_STORE
+from ..ops.structure import SELECT
+from ..ops.vectors import (
+    VECTOR_ANY, VECTOR_EACH, VECTOR_GET, VECTOR_MAKE, VECTOR_SPLAT, has_vector_form, may_be_lane,
+)
+from ..types import kinds as k
+from .alias import Aliases
+from .counted import Counted, Definitions, find
+from .operands import Builder, constant_of
+from .rewrite import drop_check
+
+__all__ = ["run"]
+
+LANES = 8
+_LEAST = 3  # operations on floats in a loop with which it is worth it
+_KEPT = frozenset(("held", "alone", "beside"))  # attributes whose facts hold for one run of an innermost loop
+_NEAR = 1 << 32  # a counter that starts below and takes small steps never overflows
+
+
+class _Unfit(Exception):
+    """The loop stays as it is."""
+
+
+def run(fn: ir.Function, options=Options()) -> None:
+    if fn.flags.novectorize or fn.flags.optnone:
+        return
+    nest = LoopNest(fn)
+    outer = [loop for loop in nest.loops if loop.inner]
+    if not outer or nest.irreducible:
+        return
+    defs, edges, aliases = Definitions(fn), in_edges(fn.blocks), Aliases(fn)
+    done: set[ir.Block] = set()
+    for loop in outer:  # outer loops first
+        counted = None if loop.header in done else find(loop, defs, edges)
+        if counted is not None:
+            try:
+                fn.blocks += _Lanes(counted, nest, aliases, defs, edges).build()
+            except _Unfit:
+                continue
+            done.update(loop.blocks)
+    if done:
+        fn.blocks = reverse_postorder(fn)
+
+
+class _Exits:
+    """Where the lanes of an inner loop go. masks: block outside -> the lanes that have left for it; values: its
+    parameters, and values of the loop that are read after it -> what lanes had when they left."""
+
+    def __init__(self, masks: dict[ir.Block, ir.Value], values: dict[ir.Value, ir.Value]):
+        self.masks, self.values = masks, values
+
+    def all(self) -> list[ir.Value]:
+        return [*self.masks.values(), *self.values.values()]
+
+    def renamed(self, to: list[ir.Value]) -> _Exits:
+        n = len(self.masks)
+        return _Exits(dict(zip(self.masks, to[:n])), dict(zip(self.values, to[n:])))
+
+
+class _Lanes:
+    """Makes the copy. varying: values that differ between the iterations; same: value that does not -> its copy;
+    vectors, single: value that does -> the vector of it, or the numbers of the iterations where these are at hand;
+    mask: the lanes for which a block runs, None for all; arriving: block -> (mask, arguments) of each edge to it so
+    far; made: the new blocks; work: operations on vectors of floats in inner loops."""
+
+    def __init__(self, counted: Counted, nest: LoopNest, aliases: Aliases, defs: Definitions, edges):
+        self.counted, self.nest, self.aliases, self.defs, self.edges = counted, nest, aliases, defs, edges
+        self.loop, self.header = counted.loop, counted.loop.header
+        self.same: dict[ir.Value, ir.Value] = {}
+        self.vectors: dict[ir.Value, ir.Value] = {}
+        self.single: dict[ir.Value, list[ir.Value]] = {}
+        self.arriving: dict[ir.Block, list] = {self.header: [(None, ())]}
+        self.made: list[ir.Block] = []
+        self.loaded: dict[tuple, ir.Value] = {}  # operands of a load -> its result in each iteration
+        self.stored = False
+        self.work = 0
+
+    # -- whether it can be done, and what differs between the iterations
+
+    def check(self) -> None:
+        counted, loop, of = self.counted, self.loop, self.nest.of
+        if loop.has_hint("novectorize") or any([p not in counted.steps and p not in counted.strides
+                                                for p in self.header.params]):
+            raise _Unfit
+        accesses = []
+        for block in loop.blocks:
+            here = of[block]
+            if block.terminator.op not in (c.JUMP, c.BRANCH):
+                raise _Unfit
+            for edge in block.terminator.targets:
+                if edge.block not in loop.blocks and block is not self.header or edge.block in loop.blocks and (
+                        edge.block not in here.blocks and of[edge.block] is not here.parent):
+                    raise _Unfit  # it leaves the outer loop from inside, or two inner ones
+            for inst in block.insts[:-1]:
+                if inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE:
+                    accesses.append(inst)
+                if inst.unwind is not None or (here is not loop and inst.op.effects and inst.op is not ARRAY_LOAD
+                                               and not self.is_counter(inst)):
+                    raise _Unfit
+        stores = [inst for inst in accesses if inst.op is ARRAY_STORE]
+        if "independent" not in self.header.terminator.attrs and not all([
+                store is other or self.aliases.are_disjoint(store, other) or self.is_own(store, other)
+                for store in stores for other in accesses]):
+            raise _Unfit
+
+    def is_own(self, store: ir.Inst, other: ir.Inst) -> bool:
+        """Whether two accesses are to one element, which is another one in each iteration."""
+        n = store.args[0].type.ndim + 1
+        return (store.args[:n] == other.args[:n] and store.args[0].type.layout == "C"
+                and any([self.counted.steps.get(index) for index in store.args[1:n]]))
+
+    def is_counter(self, inst: ir.Inst) -> bool:
+        """Whether an instruction counts the trips of a loop from a small number on, and so never overflows."""
+        if inst.op.wrapping is not a.IADD or not _is_small(inst.args[1]):
+            return False
+        p = inst.args[0]
+        header = next((loop.header for loop in self.nest.loops if p in loop.header.params), None)
+        if header is None:
+            return False
+        n = header.params.index(p)
+        return all([edge.args[n] is inst.result or _is_small(edge.args[n])
+                    for block in self.nest.dom.order for edge in block.edges() if edge.block is header])
+
+    def find_varying(self) -> None:
+        """What varies: what depends on the number of the iteration, what a branch chooses, and what an inner loop
+        leaves behind, in which each lane may make another number of trips."""
+        blocks, of = self.loop.blocks, self.nest.of
+        home = {v: of[block] for block in blocks
+                for v in (*block.params, *[inst.result for inst in block.insts if inst.result is not None])}
+        self.home = home
+        # value -> (the loop that it is for, the values on which it depends)
+        depends: dict[ir.Value, tuple] = {}
+        for block in blocks:
+            here = of[block]
+            for inst in block.insts[:-1]:
+                if inst.result is not None:
+                    depends[inst.result] = here, inst.args
+            for edge in block.terminator.targets:
+                for p, x in zip(edge.block.params, edge.args):
+                    if edge.block in blocks and edge.block is not self.header:
+                        depends.setdefault(p, (of[edge.block], []))[1].append(x)
+        varying = set(self.header.params)
+        for p, (here, given) in depends.items():
+            if any([x in home and not _is_in(here, home[x]) for x in given]) or (
+                    p.inst is None and p not in here.header.params and len(set(given)) > 1):
+                varying.add(p)
+        count = -1
+        while len(varying) > count:
+            count = len(varying)
+            varying.update([p for p, (_, given) in depends.items() if not varying.isdisjoint(given)])
+        self.varying = varying
+
+    # -- the copy
+
+    def build(self) -> list[ir.Block]:
+        self.check()
+        self.find_varying()
+        counted, header = self.counted, self.header
+        wide, body = self.block("wide"), ir.Block("lanes")
+        wide.params = [ir.Value(p.type, p.name) for p in header.params]
+        first = dict(zip(header.params, wide.params))
+        self.start(wide)
+        enough = self.b.op(a.IGT, first[counted.left], self.b.const(k.Int, LANES - 1), type=k.Bool)
+        self.end(c.BRANCH, [enough], ir.Edge(body), ir.Edge(header, [*wide.params]))
+        self.made.append(body)
+        self.start(body)
+        after = []
+        for p in header.params:
+            *self.single[p], last = first[p], *[self.further(p, first[p], n) for n in range(1, LANES + 1)]
+            after.append(last)
+        self.region(self.loop, None, None)
+        if self.work < _LEAST:
+            raise _Unfit
+        self.end(c.JUMP, (), ir.Edge(wide, after))
+        counted.entry.block = wide
+        return self.made
+
+    def further(self, p, first, n) -> ir.Value:
+        """The value of a parameter of the header n iterations later."""
+        b, step = self.b, self.counted.steps.get(p)
+        if step is not None:
+            return b.op(a.IADD, first, b.const(k.Int, n * step), type=k.Int)
+        return b.op(a.IADD, first, b.op(a.IMUL, self.counted.strides[p], b.const(k.Int, n), type=k.Int), type=k.Int)
+
+    def block(self, name: str) -> ir.Block:
+        self.made.append(ir.Block(name))
+        return self.made[-1]
+
+    def start(self, block: ir.Block) -> None:
+        self.current, self.b = block, Builder(block.insts, self.header.terminator.loc, None)
+
+    def end(self, op, args, *targets) -> None:
+        attrs = {"likely": None} if op is c.BRANCH else {}
+        self.current.insts.append(ir.Inst(op, args, attrs, None, self.b.loc, targets))
+
+    def region(self, loop, whole: ir.Value | None, exits: _Exits | None) -> None:
+        """Copy the blocks of a loop, of which `whole` are the lanes: inner loops become loops, the rest one line."""
+        for block in loop.blocks:
+            here = self.nest.of[block]
+            if here is not loop:
+                if here.parent is loop and block is here.header:
+                    self.inner(here, whole)
+                continue
+            arrived = self.arriving.pop(block)
+            # all lanes are here where none is on the way to another block, or has left
+            self.full = loop is self.loop and not self.arriving
+            self.mask = None if self.full else _joined(self, [mask for mask, _ in arrived])
+            if block is not loop.header:
+                self.join(block, arrived)
+            for inst in block.insts[:-1]:
+                self.b.loc = inst.loc
+                self.instruction(inst, loop)
+            self.leave(block.terminator, loop, exits)
+
+    def leave(self, inst: ir.Inst, loop, exits: _Exits | None) -> None:
+        """Note what goes along the edges from the end of a block."""
+        masks = [self.mask]
+        if inst.op is c.BRANCH and inst is not self.header.terminator:
+            test = self.vector(inst.args[0])
+            masks = [self.both(test), self.both(self.each(a.BXOR, test, self.splat(self.b.const(k.Bool, True))))]
+        else:
+            masks *= len(inst.targets)
+        for edge, mask in zip(inst.targets, masks):
+            if edge.block is self.header or edge.block not in self.loop.blocks:
+                continue
+            if edge.block in loop.blocks:
+                self.arriving.setdefault(edge.block, []).append((mask, edge.args))
+                continue
+            assert exits is not None  # the outer loop is left at its header alone
+            exits.masks[edge.block] = self.each(a.BOR, exits.masks[edge.block], mask)
+            for p, x in [*zip(edge.block.params, edge.args), *[(v, v) for v in exits.values]]:
+                if p in exits.values and (x in self.vectors or x in self.same or x in self.single
+                                          or x not in self.home):
+                    exits.values[p] = self.each(SELECT, mask, self.vector(x), exits.values[p])
+
+    def join(self, block: ir.Block, arrived) -> None:
+        """Choose the parameters of a block."""
+        for n, p in enumerate(block.params):
+            if p not in self.varying:
+                self.same[p] = self.once(arrived[0][1][n])
+                continue
+            given = [(mask, args[n] if type(args[n].type) is k.Vector else self.vector(args[n]))
+                     for mask, args in arrived]
+            value = given[0][1]
+            for mask, x in given[1:]:
+                value = value if value is x else self.each(SELECT, mask, x, value)
+            self.vectors[p] = value
+
+    def inner(self, loop, whole: ir.Value | None) -> None:
+        """Copy an inner loop, which runs until no lane needs another trip."""
+        header, b = loop.header, self.b
+        arrived = self.arriving.pop(header)
+        active = _joined(self, [mask for mask, _ in arrived]) if whole is not None or self.arriving else None
+        self.join(header, arrived)
+        if active is None:
+            active = self.splat(b.const(k.Bool, True))
+            self.hoist(loop)
+        begin = [active, *[(self.vectors if p in self.varying else self.same)[p] for p in header.params]]
+        exits = self.exits_of(loop)
+        trip = self.block("trip")
+        trip.params = [ir.Value(v.type, v.name) for v in (*begin, *exits.all())]
+        self.end(c.JUMP, (), ir.Edge(trip, [*begin, *exits.all()]))
+        self.start(trip)
+        active, *own = trip.params[:len(begin)]
+        exits = exits.renamed(trip.params[len(begin):])
+        for p, v in zip(header.params, own):
+            (self.vectors if p in self.varying else self.same)[p] = v
+        waiting, self.arriving = self.arriving, {header: [(active, ())]}
+        self.region(loop, active, exits)
+        ((mask, args),) = self.arriving.pop(header)
+        following = [self.vector(x) if p in self.varying else self.once(x) for p, x in zip(header.params, args)]
+        together = ir.Block("together")
+        self.end(c.BRANCH, [self.b.op(VECTOR_ANY, mask, type=k.Bool)],
+                 ir.Edge(trip, [mask, *following, *exits.all()]), ir.Edge(together))
+        self.made.append(together)
+        self.start(together)
+        self.arriving = waiting
+        for v in exits.values:
+            if v in self.home and v not in self.entered(loop):
+                self.vectors[v] = exits.values[v]
+        given = {edge.block: edge.args for _, edge in loop.exits()}
+        for block, mask in exits.masks.items():
+            self.arriving.setdefault(block, []).append(
+                (mask, [exits.values.get(p, x) for p, x in zip(block.params, given[block])]))
+
+    def hoist(self, loop) -> None:
+        """Make loads of an inner loop before it, where all iterations make them in its first trip."""
+        blocks = [loop.header]
+        counted = find(loop, self.defs, self.edges)
+        if counted is not None and (self.defs.constant(counted.start[counted.left]) or 0) > 0:
+            blocks.append(counted.body.block)
+        self.full = True
+        for inst in (inst for block in blocks for inst in block.insts if inst.op is ARRAY_LOAD):
+            if not any([_is_in(self.home.get(x), loop) for x in inst.args]):
+                self.instruction(inst, loop)
+
+    def entered(self, loop) -> set[ir.Value]:
+        """The parameters of the blocks to which a loop leads."""
+        return {p for _, edge in loop.exits() for p in edge.block.params}
+
+    def exits_of(self, loop) -> _Exits:
+        """The exits of a loop that no lane has left yet."""
+        own = {v for v, home in self.home.items() if _is_in(home, loop)}
+        outside = [block for block in self.loop.blocks if block not in loop.blocks]
+        read = {v: None for block in outside for inst in block.insts
+                for v in (*inst.args, *[v for edge in inst.targets for v in edge.args]) if v in own}
+        kept = dict.fromkeys([p for _, edge in loop.exits() for p in edge.block.params if p in self.varying]) | read
+        none = self.splat(self.b.const(k.Bool, False))
+        return _Exits({edge.block: none for _, edge in loop.exits()}, {v: self.nothing(v.type) for v in kept})
+
+    def nothing(self, t: k.Type) -> ir.Value:
+        if not may_be_lane(t):
+            raise _Unfit
+        return self.splat(self.b.const(t, constant_of(t, 0)))
+
+    # -- values
+
+    def both(self, test: ir.Value) -> ir.Value:
+        """The lanes of the mask for which a test holds; in others the test may be poison, which a select stops."""
+        if self.mask is None:
+            return test
+        return self.each(SELECT, self.mask, test, self.splat(self.b.const(k.Bool, False)))
+
+    def once(self, x: ir.Value) -> ir.Value:
+        """The copy of a value that is the same for all iterations."""
+        if x in self.varying:
+            raise _Unfit
+        return self.same.get(x, x)
+
+    def vector(self, x: ir.Value) -> ir.Value:
+        found = self.vectors.get(x)
+        if found is not None:
+            return found
+        if not may_be_lane(x.type):
+            raise _Unfit
+        if x in self.single:
+            return self.b.op(VECTOR_MAKE, *self.single[x], type=k.Vector(x.type, LANES))
+        return self.splat(self.once(x))
+
+    def numbers(self, x: ir.Value) -> list[ir.Value]:
+        """A value in each of the iterations."""
+        if x in self.single:
+            return self.single[x]
+        if x in self.vectors:
+            return [self.b.op(VECTOR_GET, self.vectors[x], type=x.type, lane=n) for n in range(LANES)]
+        return [self.once(x)] * LANES
+
+    def splat(self, x: ir.Value) -> ir.Value:
+        return self.b.op(VECTOR_SPLAT, x, type=k.Vector(x.type, LANES), count=LANES)
+
+    def each(self, op, *args, **attrs) -> ir.Value:
+        attrs["op"] = op.name
+        result = ir.Value(VECTOR_EACH.rule(tuple([x.type for x in args]), attrs))
+        self.b.insts.append(ir.Inst(VECTOR_EACH, args, attrs, result, self.b.loc))
+        return result
+
+    def instruction(self, inst: ir.Inst, loop) -> None:
+        op, r = inst.op, inst.result
+        if op is ARRAY_LOAD and not self.stored and (known := self.loaded.get(tuple(inst.args))) is not None:
+            self.alike(r, known)
+            return
+        if op is not ARRAY_STORE and not any([x in self.varying or x in self.vectors for x in inst.args]):
+            counts = self.is_counter(inst)
+            if not counts and (op.effects & ir.WRITES or op.effects and not self.full
+                               or op.effects & ir.RAISES and self.stored):
+                raise _Unfit
+            copy = ir.Inst(op, [self.once(x) for x in inst.args], dict(inst.attrs), r and ir.Value(r.type, r.name),
+                           inst.loc)
+            if counts:
+                drop_check(copy)
+            self.b.insts.append(copy)
+            if r is not None and copy.result is not None:
+                self.same[r] = copy.result
+                self.note(inst)
+            return
+        floats = any([k.is_float(v.type) for v in (*inst.args, r) if v is not None])
+        if op.effects == ir.PURE and (floats or not self.full) and has_vector_form(inst):
+            attrs = {name: value for name, value in inst.attrs.items() if name in VECTOR_EACH.attrs}
+            self.vectors[r] = self.each(op, *map(self.vector, inst.args), **attrs)
+            self.work += floats and loop is not self.loop
+            return
+        if not self.full or op.effects != ir.PURE and op is not ARRAY_LOAD and op is not ARRAY_STORE:
+            raise _Unfit
+        attrs = {name: value for name, value in inst.attrs.items() if name not in _KEPT}
+        found = []
+        for args in zip(*map(self.numbers, inst.args)):
+            found.append(r and ir.Value(r.type, r.name))
+            self.b.insts.append(ir.Inst(op, args, dict(attrs), found[-1], inst.loc))
+        self.stored |= op is ARRAY_STORE
+        if r is not None:
+            self.single[r] = found
+            self.note(inst)
+
+    def note(self, inst: ir.Inst) -> None:
+        if inst.op is ARRAY_LOAD and self.full:
+            self.loaded[tuple(inst.args)] = inst.result
+
+    def alike(self, v: ir.Value, known: ir.Value) -> None:
+        """Let a value be another one."""
+        if known in self.same:
+            self.same[v] = self.same[known]
+        elif v is not known:
+            self.single[v] = self.single[known]
+
+
+def _joined(lanes: _Lanes, masks: list) -> ir.Value | None:
+    """The lanes of any of several masks."""
+    found = masks[0]
+    for mask in masks[1:]:
+        found = None if found is None or mask is None else lanes.each(a.BOR, found, mask)
+    return found
+
+
+def _is_small(v: ir.Value) -> bool:
+    made = v.inst
+    return made is not None and made.op is c.CONST and v.type is k.Int and abs(made.attrs["value"]) < _NEAR
+
+
+def _is_in(loop, outer) -> bool:
+    """Whether a loop is another one, or inside it."""
+    while loop is not None and loop is not outer:
+        loop = loop.parent
+    return loop is outer

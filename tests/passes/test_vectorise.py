@@ -1,0 +1,259 @@
+"""Loops around loops, of which several iterations run at once (passes/vectorise.py), beside the interpreter.
+
+Every program runs for several lengths, with numbers that make some iterations end at once, late, or with nan. Results
+must be equal to the last bit: each lane does the operations of its iteration in their order.
+"""
+from __future__ import annotations
+
+
+import numpy as np
+import pytest
+
+from pyjitc import njit, prange
+
+
+def newton(x, out):
+    for i in range(len(x)):
+        y = x[i] * x[i] + 1.0
+        z = y
+        while abs(z * z - y) > 1e-3 * y:
+            z = 0.5 * (z + y / z)
+        out[i] = z
+
+
+def counting(x, out):
+    for i in range(len(x)):
+        z, n = abs(x[i]) + 1.0, 0
+        while z < 1e6:
+            z = z * 1.25 + 0.5
+            n += 1
+        out[i] = n + 0.25 * z
+
+
+def escape(x, out):
+    for i in range(len(x)):
+        a, b, c = 0.0, 0.0, 50
+        for k in range(50):
+            a, b = a * a - b * b + x[i], 2.0 * a * b + 0.3
+            if a * a + b * b > 4.0:
+                c = k
+                break
+        out[i] = c
+
+
+def bisection(x, out):
+    for i in range(len(x)):
+        low, high = 0.0, 2.0 + abs(x[i])
+        while high - low > 1e-3:
+            middle = 0.5 * (low + high)
+            if middle * middle * middle + middle < x[i]:
+                low = middle
+            else:
+                high = middle
+        out[i] = low + high
+
+
+def logistic(x, out):
+    for i in range(len(x)):
+        y = x[i]
+        for _ in range(20):
+            y = 3.7 * y * (1.0 - y)
+        out[i] = y
+
+
+def two_loops(x, out):
+    for i in range(len(x)):
+        y = abs(x[i])
+        while y > 1.0:
+            y = y * 0.5 - 0.1
+        z = y + 0.5
+        while z < 3.0:
+            z = z * 1.5 + 0.25
+        out[i] = y - z
+
+
+def inside_another(x, out):
+    for i in range(len(x)):
+        y, rounds = abs(x[i]), 0.0
+        while y > 0.1:
+            step = 1.0
+            while step > y:
+                step = step * 0.5 - 1e-3
+            y = y - step * 0.75
+            rounds += 1.0
+        out[i] = rounds + y
+
+
+def two_ways_out(x, out):
+    for i in range(len(x)):
+        y, found = x[i], 0.0
+        for k in range(30):
+            y = y * y - 1.1
+            if y > 10.0:
+                found = 1.0
+                break
+            if y < -1.05:
+                found = -float(k)
+                break
+        else:
+            found = 7.0
+        out[i] = found * 100.0 + y
+
+
+def passing_over(x, out):
+    for i in range(len(x)):
+        y, s = x[i], 0.0
+        for k in range(12):
+            y = y * 0.9 + 0.05
+            if y < 0.2:
+                continue
+            s += y * k
+            if s > 4.0:
+                break
+        out[i] = s
+
+
+def after_a_test(x, out):
+    for i in range(len(x)):
+        y = x[i]
+        if y > 0.5:
+            while y > 0.5:
+                y = y * 0.75 - 0.01
+        else:
+            y = y - 1.0
+        out[i] = y * 2.0
+
+
+def in_place(x, out):
+    for i in range(len(x)):
+        out[i] = x[i]
+    for i in range(len(out)):
+        y = out[i]
+        while y > 1.0:
+            y = np.sqrt(y) - 0.01 * y
+        out[i] = y
+
+
+def backwards(x, out):
+    for i in range(len(x) - 1, -1, -1):
+        y = x[i]
+        while abs(y) > 0.3:
+            y = y * 0.5 + 0.001 * i
+            if y > 40.0:
+                break
+        out[i] = y
+
+
+def strided(x, out):
+    for i in range(0, len(x), 3):
+        y = x[i]
+        while y * y > 0.2:
+            y = 0.7 * y
+        out[i] = y
+
+
+def of_numbers(x, out):
+    for i in range(len(x)):
+        y = 0.37 * i - 3.0
+        while y * y > 0.5 and y < 1e3:
+            y = 0.5 * y + 0.125
+        out[i] = y
+
+
+def maximum(x, out):
+    for i in range(len(x)):
+        y, most = x[i], -1.0
+        for _ in range(15):
+            y = 3.9 * y * (1.0 - y)
+            most = max(most, y)
+            y = min(y, 1.0)
+        out[i] = most
+
+
+def in_parallel(x, out):
+    for i in prange(len(x)):
+        y = x[i]
+        while y > 1.0:
+            y = y * 0.5 - 0.1
+        out[i] = y
+
+
+def together(x, out):
+    """An iteration that reads what another one has written stays in its order."""
+    for i in range(1, len(x)):
+        y = x[i] + out[i - 1]
+        while y > 1.0:
+            y = y * 0.5 - 0.1
+        out[i] = y
+
+
+def shifted(x, out):
+    for i in range(len(x) - 1):
+        y = out[i]
+        while y > 1.0:
+            y = y * 0.5 - 0.1
+        out[i + 1] = y + x[i]
+
+
+def one_place(x, out):
+    for i in range(len(x)):
+        y = x[i]
+        while y > 1.0:
+            y = y * 0.5 - 0.1
+        out[0] = y
+
+
+def raising(x, out):
+    for i in range(len(x)):
+        y = x[i]
+        while y > 1.0:
+            y = y * 0.5 - 0.1
+        if y < -3.0:
+            raise ValueError("too small")
+        out[i] = y
+
+
+WIDE = (newton, counting, escape, bisection, logistic, two_loops, inside_another, two_ways_out, passing_over,
+        after_a_test, in_place, backwards, strided, of_numbers, maximum, in_parallel, one_place)
+NARROW = (together, shifted, raising)
+
+
+def numbers(n, dtype, kind):
+    random = np.random.default_rng(n)
+    x = random.normal(size=n) * 3 if kind == "wide" else random.uniform(0, 1, n)
+    if kind == "special" and n:
+        x[::5] = random.choice([0.0, -0.0, np.nan, 1e3], len(x[::5]))
+    return x.astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("f", [*WIDE, *NARROW], ids=lambda f: f.__name__)
+def test_as_in_the_interpreter(f, dtype):
+    made = njit(f)
+    for n in (0, 1, 7, 8, 9, 16, 45):
+        for kind in ("wide", "unit", "special"):
+            x = numbers(n, dtype, kind)
+            found, expected = np.zeros(n, dtype), np.zeros(n, dtype)
+            errors = []
+            for call, out in ((made, found), (f, expected)):
+                try:
+                    with np.errstate(all="ignore"):
+                        call(x.copy(), out)
+                    errors.append(None)
+                except ValueError as error:
+                    errors.append(str(error))
+            assert errors[0] == errors[1]
+            np.testing.assert_array_equal(found, expected, f"{n} numbers, {kind}")
+
+
+def is_wide(f, *args):
+    """Whether a compile makes vectors."""
+    f = type(f)(f.__code__.replace(co_name=f"{f.__name__}_again"), f.__globals__)
+    made = njit(f)
+    made(*args)
+    return any("vector_any" in text for text in made._inspect("opt", None).values())
+
+
+@pytest.mark.parametrize("f", [*WIDE, *NARROW], ids=lambda f: f.__name__)
+def test_which_become_vectors(f):
+    assert is_wide(f, np.ones(9), np.ones(9)) == (f in WIDE)
