@@ -13,7 +13,7 @@ from ..base.lazy import lazy
 from ..front.recursion import Recursive, SELF
 from ..ir import core as ir
 from ..ops import control, exceptions, generic, memory, pyobject, structure
-from ..types.classes import FIXED_MODULES, fields, is_fixed, namespace, own
+from ..types.classes import FIXED_MODULES, fields, is_descriptor, is_fixed, namespace, own
 from ..types.kinds import (
     Array, Attributes, Bool, Cell, Container, Dict, DictDisplay, DType, Exception_, Function, FunctionObject, Int,
     List, ListDisplay, Method, NoneType, Object, ObjectCell, ObjectOf, Singleton, Str, Struct, Super, Tuple, Type,
@@ -29,8 +29,8 @@ from .expressions import (
     meaning_av, members_of, new_list,
 )
 from .meaning import (
-    UNKNOWN, Apply, Const, Expr, Mismatch, NeedsList, NeedsObjects, NotNative, Operand, Restart, Share, Throw,
-    thrown,
+    UNKNOWN, Apply, CallValue, ClassAttribute, Const, Expr, Mismatch, NeedsList, NeedsObjects, NotNative, Operand,
+    Restart, Share, Throw, thrown,
 )
 from .names import describe, needs_objects, with_object
 from .session import value_of_member
@@ -337,6 +337,9 @@ class Operations:
                 if type(value) is classmethod or type(value) is pytypes.ClassMethodDescriptorType and (
                         self.library.rule_for(value) is None):
                     value = _bound(holder, name, value)
+                if is_descriptor(value):
+                    given = constant(value), constant(None), x
+                    return CallValue(ClassAttribute(type(value), "__get__"), *given)
                 if isinstance(value, (staticmethod, property)) or hasattr(type(value), "__set__"):
                     value = getattr(holder, name)
                 return self.held_constant(value)

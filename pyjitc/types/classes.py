@@ -13,8 +13,8 @@ from types import FunctionType
 from typing import Any
 
 __all__ = ["COMPARISONS", "DECLARED_FIELDS", "DECLARED_TYPES", "FIXED_MODULES", "HIDDEN_FIELDS", "MIRRORED",
-           "OPERATORS", "UNARY", "UNWRITTEN", "defines", "fields", "is_built_in_record", "is_compiled", "is_fixed",
-           "is_of_library", "namespace", "own", "plain_integers", "refused_method"]
+           "OPERATORS", "UNARY", "UNWRITTEN", "defines", "fields", "is_built_in_record", "is_compiled",
+           "is_descriptor", "is_fixed", "is_of_library", "namespace", "own", "plain_integers", "refused_method"]
 
 # Modules whose attributes are assumed not to change: they have no guards.
 FIXED_MODULES = frozenset(sys.stdlib_module_names) | {"numpy", __name__.partition(".")[0], "llvmlite", "builtins"}
@@ -114,6 +114,12 @@ def own(cls: type, name: str):
             value = vars(base)[name]
             return UNWRITTEN if _generated(value) else value
     return UNWRITTEN
+
+
+def is_descriptor(value, method="__get__") -> bool:
+    """Whether a value in the dict of a class is an object of a class of the program that finds, stores or deletes the
+    attribute by this method."""
+    return not is_fixed(type(value)) and isinstance(own(type(value), method), FunctionType)
 
 
 def _generated(value) -> bool:
