@@ -14,7 +14,7 @@ from typing import Any
 
 __all__ = ["COMPARISONS", "DECLARED_FIELDS", "DECLARED_TYPES", "FIXED_MODULES", "HIDDEN_FIELDS", "MIRRORED",
            "OPERATORS", "UNARY", "UNWRITTEN", "defines", "fields", "is_built_in_record", "is_compiled",
-           "is_descriptor", "is_fixed", "is_of_library", "namespace", "own", "plain_integers", "refused_method"]
+           "is_descriptor", "is_fixed", "is_of_library", "namespace", "own", "are_plain", "refused_method"]
 
 # Modules whose attributes are assumed not to change: they have no guards.
 FIXED_MODULES = frozenset(sys.stdlib_module_names) | {"numpy", __name__.partition(".")[0], "llvmlite", "builtins"}
@@ -60,7 +60,7 @@ COMPARISONS = {"==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">
 MIRRORED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}  # x < y is the same as y > x
 UNARY = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
 _AS_NUMBERS = ("lt", "le", "eq", "ne", "gt", "ge", "bool", "neg", "pos", "abs", "invert", "index", "int", "float",
-               "round", "divmod")
+               "round", "divmod", "len", "iter", "getitem", "contains")
 
 
 # Modules of this package whose classes are compiled as those of programs.
@@ -144,8 +144,8 @@ def refused_method(cls: type) -> str:
     return ""
 
 
-def plain_integers(cls: type) -> bool:
-    """Whether all operators treat a member of this IntEnum as its int."""
+def are_plain(cls: type) -> bool:
+    """Whether all operators treat a member of this IntEnum, or of an enum class of texts, as its int or text."""
     return not defines(cls, *(f"__{kind}{name}__" for name in OPERATORS.values() for kind in ("", "r")),
                        *(f"__{name}__" for name in _AS_NUMBERS))
 

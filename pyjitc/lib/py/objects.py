@@ -13,7 +13,7 @@ import numpy as np
 from ...base.lazy import lazy
 from ...infer import boxed as by
 from ...infer.boxed import boxed, by_python
-from ...infer.constants import FLAG_OPERATORS, constant, plain_ints
+from ...infer.constants import FLAG_OPERATORS, constant, plain_values
 from ...infer.meaning import UNKNOWN, Apply, Call, CallValue, Const, Mismatch, NotNative, Step
 from ...infer.names import needs_objects
 from ...infer.session import Session
@@ -514,7 +514,7 @@ class _EnumMember(Known):
             return super().binary(op, x, y, inplace)
         if op not in FLAG_OPERATORS:
             return None
-        a, b = map(fixed, plain_ints((x, y), op))
+        a, b = map(fixed, plain_values((x, y), op))
         if a is UNKNOWN or b is UNKNOWN:
             raise NotNative(f"`{op}` of a flag and a value that is known at run time only is not compiled",
                             "use the ints: flag.value")
