@@ -71,6 +71,7 @@ ROWS = {
         ("dataclasses, `__slots__`", "p = Particle(1.0, a)\np.move(0.5)\nq = Slots()\nq.x = p.x\nreturn p, p == Particle(1.0, a), q.x"),
         ("descriptors of the program", "q = Kept()\nq.x = a\nq.x += 1\nreturn q.x, q.stored, Kept.x"),
         ("attributes of global objects", "return thing.value + a"),
+        ("global lists and dicts of objects", "return [x.value + a for x in THINGS]"),
         ("enum members, their attributes and methods", "return Colour.RED.value + a, Colour.RED.twice()"),
         ("enum classes: iteration, length, members by value and name",
          "s = 0\nfor x in Colour:\n    s += x.value\nreturn s, len(Colour), Colour['RED'].value, Colour(1).value"),
@@ -168,6 +169,7 @@ LIMIT = 10
 class Wrong(Exception): pass
 class Thing: value = 3
 thing, ITEMS, TABLE = Thing(), [1, 2], {"a": 1}
+THINGS = [thing, Thing()]
 class Colour(enum.Enum):
     RED = 1
     def twice(self): return self.value * 2

@@ -11,7 +11,7 @@ from ..ir.core import RAISES, Op
 from ..ops import pyobject, structure
 from ..ops.control import UNBOUND
 from ..runtime.dispatcher import Callable_
-from ..runtime.objects import is_object_class
+from ..runtime.objects import is_object_class, type_of_object
 from ..types import kinds
 from ..types.classes import (
     COMPARISONS, MIRRORED, OPERATORS, UNARY, defines, are_plain, refused_method,
@@ -141,7 +141,7 @@ def constant(value) -> Expr:
             return Const(DType(scalar), value)
     elif kind in kinds.CONTAINERS and kind is not frozenset or kind is bytearray or kind is memoryview:
         try:
-            held = typeof(value, _function)
+            held = typeof(value, _held)
         except (TypeError, OverflowError):
             return Const(Singleton(value), value)
         return Apply(pyobject.PY_UNBOX, Const(Object, value), type=held)
@@ -165,9 +165,10 @@ def constant(value) -> Expr:
     return Const(Singleton(value), value)
 
 
-def _function(value):
-    """The type of a function in a container."""
-    return Singleton(value) if type(value) is FunctionType or isinstance(value, Callable_) else None
+def _held(value):
+    """The type of a function, or an object of a class of the program, in a container."""
+    is_function = type(value) is FunctionType or isinstance(value, Callable_)
+    return Singleton(value) if is_function else type_of_object(value)
 
 
 FLAG_OPERATORS = ("|", "&", "^", "~", "in", "not in")  # those that enum.Flag defines

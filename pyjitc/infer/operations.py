@@ -15,8 +15,8 @@ from ..ir import core as ir
 from ..ops import control, exceptions, generic, memory, pyobject, structure
 from ..types.classes import FIXED_MODULES, fields, is_descriptor, is_fixed, namespace, own
 from ..types.kinds import (
-    Array, Attributes, Bool, Cell, Container, Dict, DictDisplay, DType, Exception_, Function, FunctionObject, Int,
-    List, ListDisplay, Method, NoneType, Object, ObjectCell, ObjectOf, Singleton, Str, Struct, Super, Tuple, Type,
+    Array, Attributes, Bool, Cell, Container, Dict, DictDisplay, DType, Exception_, Function, FunctionObject, List,
+    ListDisplay, Method, NoneType, Object, ObjectCell, ObjectOf, Singleton, Str, Struct, Super, Tuple, Type,
     Unbound, Undefined, Union, any_part, closed, is_display, is_integer, is_plain_tuple, is_scalar,
     members_of as types_of,
 )
@@ -96,6 +96,8 @@ class Operations:
         if found.op is structure.TUPLE_MAKE:
             return Apply(structure.TUPLE_MAKE, *map(self.opened_containers, found.operands), **found.attrs)
         if isinstance(found.type, Container):
+            if found.type.passing:  # it holds objects
+                self.session.look(found.operands[0].value)
             t = self.session.opened(found.type, self.session.arguments)
             return Apply(pyobject.PY_UNBOX, *found.operands, type=t)
         return found
