@@ -69,7 +69,9 @@ ROWS = {
         ("objects: made, changed, methods, properties, operators, inheritance",
          "d = Deposit(a)\nd.add(b)\nreturn d.balance, d.doubled, (d + d).balance, isinstance(d, Account), super(Deposit, d).name()"),
         ("dataclasses, `__slots__`", "p = Particle(1.0, a)\np.move(0.5)\nq = Slots()\nq.x = p.x\nreturn p, p == Particle(1.0, a), q.x"),
+        ("descriptors of the program", "q = Kept()\nq.x = a\nq.x += 1\nreturn q.x, q.stored, Kept.x"),
         ("attributes of global objects", "return thing.value + a"),
+        ("global lists and dicts of objects", "return [x.value + a for x in THINGS]"),
         ("enum members, their attributes and methods", "return Colour.RED.value + a, Colour.RED.twice()"),
         ("enum classes: iteration, length, members by value and name",
          "s = 0\nfor x in Colour:\n    s += x.value\nreturn s, len(Colour), Colour['RED'].value, Colour(1).value"),
@@ -167,6 +169,7 @@ LIMIT = 10
 class Wrong(Exception): pass
 class Thing: value = 3
 thing, ITEMS, TABLE = Thing(), [1, 2], {"a": 1}
+THINGS = [thing, Thing()]
 class Colour(enum.Enum):
     RED = 1
     def twice(self): return self.value * 2
@@ -199,6 +202,10 @@ class Particle:
     v: float
     def move(self, dt): self.x += self.v * dt
 class Slots: __slots__ = ("x",)
+class Stored:
+    def __get__(self, x, owner): return owner.__name__ if x is None else x.stored
+    def __set__(self, x, value): x.stored = value
+class Kept: x = Stored()
 class Manager:
     def __enter__(self): return self
     def __exit__(self, *rest): return False

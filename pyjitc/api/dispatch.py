@@ -65,6 +65,7 @@ class _DirectBase(Callable_):
 
 # the most specialisations of a function for certain objects, such as closures: older ones are dropped
 _MOST_PASSING = 128
+_MOST_REFUSALS = 4  # see _refusals
 ASYNCHRONOUS = 0x80 | 0x200  # CO_COROUTINE, CO_ASYNC_GENERATOR
 
 
@@ -72,7 +73,8 @@ class CompiledFunction(Pickled, Callable_):
     """A compiled function. It behaves as the Python function it was made from, `py_func`; see `njit`."""
 
     __slots__ = ("py_func", "options", "_natives", "_order", "_retired", "_failures", "_declared", "_asked", "_direct",
-                 "_code", "_simple", "_binder", "_given_up", "_counts", "_stand_ins", "__dict__", "__weakref__")
+                 "_refusals", "_code", "_simple", "_binder", "_given_up", "_counts", "_stand_ins", "__dict__",
+                 "__weakref__")
     __pyjitc_constant__ = True
 
     def __init__(self, function: FunctionType, options: Options, declared=()):
@@ -86,6 +88,7 @@ class CompiledFunction(Pickled, Callable_):
         self._asked: set[tuple[Type, ...]] = set()  # types of the specialisations that calls have compiled
         self._binder = Binder(function)
         self._given_up = False
+        self._refusals = 0  # how often code was compiled again because objects to which it refers have changed
         self._counts = dict.fromkeys(COUNTED, 0)
         self._take_code()
         self.__wrapped__ = function
@@ -160,12 +163,25 @@ class CompiledFunction(Pickled, Callable_):
             return result
         except _NoMatch:
             pass
+        if self._refusals < _MOST_REFUSALS and self._refers_to_objects(types):
+            self._refusals += 1
+            specialisation.alone(self._recompile, types)
+            try:
+                return self._direct(*full)
+            except _NoMatch:
+                pass
         if self.options.objects:
             return function(*args, **kwargs)  # an int has exceeded 64 bits (passes/restarts.py)
         warnings.warn(f"native code of {self.__qualname__} refused its own argument types "
                       f"({', '.join(map(str, types))}); "
                       "the interpreter runs this call", RuntimeWarning, stacklevel=3)
         return function(*args, **kwargs)
+
+    def _refers_to_objects(self, types) -> bool:
+        """Whether native code refers to objects, or containers of objects, whose attributes and items may be of other
+        types now."""
+        values = [guard[4] for guard in self._natives[types].guards]
+        return any([type(value) in _kinds.CONTAINERS or _objects.is_object_class(type(value)) for value in values])
 
     def _types(self, given: tuple) -> tuple[tuple, tuple[Type, ...]]:
         """(the arguments, with each function replaced by the equal function that represents it; their types)."""
@@ -363,8 +379,8 @@ class CompiledFunction(Pickled, Callable_):
         """Compile every signature again, ignoring what is in memory and on disk."""
         specialisation.alone(self._recompile)
 
-    def _recompile(self) -> None:
-        for types in list(self._order):
+    def _recompile(self, *which: tuple) -> None:
+        for types in which or list(self._order):
             self._link(types, specialisation.make(self._source(types), types, self._options_of(types), (),
                                                   self._counts))
 

@@ -11,10 +11,10 @@ from ..ir.core import RAISES, Op
 from ..ops import pyobject, structure
 from ..ops.control import UNBOUND
 from ..runtime.dispatcher import Callable_
-from ..runtime.objects import is_object_class
+from ..runtime.objects import is_object_class, type_of_object
 from ..types import kinds
 from ..types.classes import (
-    COMPARISONS, MIRRORED, OPERATORS, UNARY, defines, plain_integers, refused_method,
+    COMPARISONS, MIRRORED, OPERATORS, UNARY, defines, are_plain, refused_method,
 )
 from ..types.kinds import (
     Array, Bool, Bytes, Complex, DType, Ellipsis_, Float, Int, NoneType, Object, ObjectOf, Singleton, Slice, Str,
@@ -27,8 +27,8 @@ from .meaning import UNKNOWN, Apply, Const, Expr, Mismatch
 records = lazy("pyjitc.runtime.records")
 text = lazy("pyjitc.ops.text")
 
-__all__ = ["FLAG_OPERATORS", "apply", "constant", "is_plain", "is_wide", "too_wide", "unsigned", "plain_int",
-           "plain_ints", "scalar_type", "array_type"]
+__all__ = ["FLAG_OPERATORS", "apply", "constant", "is_plain", "is_wide", "too_wide", "unsigned", "plain_value",
+           "plain_values", "scalar_type", "array_type"]
 
 _SIMPLE = {float: Float, bool: Bool, complex: Complex, str: Str, bytes: Bytes, type(None): NoneType,
            type(...): Ellipsis_}
@@ -141,7 +141,7 @@ def constant(value) -> Expr:
             return Const(DType(scalar), value)
     elif kind in kinds.CONTAINERS and kind is not frozenset or kind is bytearray or kind is memoryview:
         try:
-            held = typeof(value, _function)
+            held = typeof(value, _held)
         except (TypeError, OverflowError):
             return Const(Singleton(value), value)
         return Apply(pyobject.PY_UNBOX, Const(Object, value), type=held)
@@ -165,39 +165,47 @@ def constant(value) -> Expr:
     return Const(Singleton(value), value)
 
 
-def _function(value):
-    """The type of a function in a container."""
-    return Singleton(value) if type(value) is FunctionType or isinstance(value, Callable_) else None
+def _held(value):
+    """The type of a function, or an object of a class of the program, in a container."""
+    is_function = type(value) is FunctionType or isinstance(value, Callable_)
+    return Singleton(value) if is_function else type_of_object(value)
 
 
 FLAG_OPERATORS = ("|", "&", "^", "~", "in", "not in")  # those that enum.Flag defines
 
 
-def plain_int(x: Expr) -> Expr:
-    """A member of an IntEnum or IntFlag as the int that a function processes; any other value unchanged."""
-    member = _int_member(x)
-    return x if member is None or not plain_integers(type(member)) else Const(Int, int(member))
+def plain_value(x: Expr) -> Expr:
+    """A member of an IntEnum, IntFlag or enum class of texts as the int or text that a function processes; any other
+    value unchanged."""
+    member = _number_or_text(x)
+    return x if member is None or not are_plain(type(member)) else _held_by(member)
 
 
-def plain_ints(operands, op: str, inplace: bool = False):
-    """The operands of an operator, with members of an IntEnum or IntFlag as the ints that it processes: all of them
+def plain_values(operands, op: str, inplace: bool = False):
+    """The operands of an operator, with members of enum classes as the ints or texts that it processes: all of them
     unless it calls a method that the program has written."""
     if _calls_method(operands, op, inplace):
         return operands
-    members = map(_int_member, operands)
-    return [x if member is None or isinstance(member, enum.Flag) and op in FLAG_OPERATORS else Const(Int, int(member))
-            for x, member in zip(operands, members)]
+    members = map(_number_or_text, operands)
+    found = [x if member is None or isinstance(member, enum.Flag) and op in FLAG_OPERATORS else _held_by(member)
+             for x, member in zip(operands, members)]
+    formats = op == "%" and found[0].type in (Str, Bytes)  # what is formatted may be shown by its own __str__
+    return [found[0], operands[1]] if formats else found
 
 
-def _int_member(x: Expr):
-    """The member of an IntEnum or IntFlag that a value is; None for any other value."""
+def _number_or_text(x: Expr):
+    """The member of an enum class of ints or texts that a value is; None for any other value."""
     value = x.type.value if type(x.type) is Singleton else None
-    return value if isinstance(value, int) and isinstance(value, enum.Enum) else None
+    return value if isinstance(value, (int, str)) and isinstance(value, enum.Enum) else None
+
+
+def _held_by(member) -> Const:
+    return Const(Int, int(member)) if isinstance(member, int) else Const(Str, str.__str__(member))
 
 
 def _calls_method(operands, op: str, inplace: bool) -> bool:
-    """Whether an operator calls a method of the class of a member of an IntEnum."""
-    first, last = _int_member(operands[0]), _int_member(operands[-1])
+    """Whether an operator calls a method of the class of a member of an enum class of ints or texts."""
+    first, last = _number_or_text(operands[0]), _number_or_text(operands[-1])
     if first is None and last is None:
         return False
     if len(operands) == 1:

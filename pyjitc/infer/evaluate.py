@@ -25,7 +25,7 @@ from ..types.kinds import (
 from ..types.lattice import dtype_of, numpy_counterpart
 from .bind import bind
 from .boxed import call
-from .constants import constant, plain_int
+from .constants import constant, plain_value
 from .join import AV, join
 from .expressions import Split, UserCall, captured_defaults, defaults_of, may_raise, meaning_av, members_of, opened
 from .meaning import (
@@ -545,7 +545,7 @@ class Evaluator(Operations):
                                         "is not compiled yet") from None
                     raise
                 except Mismatch as refused:
-                    plain = [plain_int(x) for x in args]
+                    plain = [plain_value(x) for x in args]
                     if all(map(operator.is_, plain, args)):
                         raise
                     try:

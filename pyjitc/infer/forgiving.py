@@ -29,7 +29,7 @@ from ..runtime.dispatcher import Callable_
 from ..types.classes import FIXED_MODULES, namespace
 from ..types.kinds import (
     Attributes, Bool, Container, DictDisplay, Exception_, Function, FunctionObject, Generator, Iterator, ListDisplay,
-    Method, NoneType, Object, ObjectOf, Singleton, TooLarge, Tuple, all_parts, any_part, members_of,
+    Method, NoneType, Object, ObjectOf, Singleton, Struct, TooLarge, Tuple, all_parts, any_part, members_of,
 )
 from . import boxed as by
 from .boxed import by_python
@@ -168,7 +168,7 @@ class Forgiving(Evaluator):
             return None
 
     def as_object(self, x):
-        if isinstance(x.type, Generator):
+        if isinstance(x.type, Generator) or type(x.type) is Struct:  # such as the state of a map() or zip()
             x = self.settle(Share(x))[0]
         return leaving.leaving(self, x) if isinstance(x.type, (Iterator, Tuple)) and any_part(
             x.type, _is_iterator) else x

@@ -11,18 +11,19 @@ from typing import Any, Callable
 from ..base.errors import did_you_mean
 from ..base.lazy import lazy
 from ..ops import control, exceptions, generic, memory, pyobject, structure
-from ..types.classes import FIXED_MODULES, fields, is_fixed, namespace, own
+from ..types.classes import FIXED_MODULES, fields, is_descriptor, is_fixed, namespace, own
 from ..types.kinds import (
-    Array, Attributes, Bool, Container, Dict, DictDisplay, DType, Exception_, Function, FunctionObject, Int, List,
+    Array, Attributes, Bool, Container, Dict, DictDisplay, DType, Exception_, Function, FunctionObject, List,
     ListDisplay, Method, NoneType, Object, ObjectOf, Singleton, Str, Struct, Super, Tuple, Undefined, Union,
     any_part, closed, is_display, is_integer, is_plain_tuple, is_scalar, members_of as types_of,
 )
 from ..types.typeof import variable_type
 from .boxed import by_python, exception, get_attribute, parts_of
-from .constants import constant, is_wide, plain_int, plain_ints, too_wide, unsigned
+from .constants import constant, is_wide, plain_value, plain_values, too_wide, unsigned
 from .expressions import Raise, Split, dict_of, key_error, list_of, meaning_av, members_of, new_list
 from .meaning import (
-    UNKNOWN, Apply, Const, Expr, Mismatch, NeedsList, NotNative, Operand, Restart, Share, Throw, thrown,
+    UNKNOWN, Apply, CallValue, ClassAttribute, Const, Expr, Mismatch, NeedsList, NotNative, Operand, Restart, Share,
+    Throw, thrown,
 )
 from .names import describe, needs_objects, with_object
 from .session import value_of_member
@@ -81,6 +82,8 @@ class Operations(Variables):
         if found.op is structure.TUPLE_MAKE:
             return Apply(structure.TUPLE_MAKE, *map(self.opened_containers, found.operands), **found.attrs)
         if isinstance(found.type, Container):
+            if found.type.passing:  # it holds objects
+                self.session.look(found.operands[0].value)
             t = self.session.opened(found.type, self.session.arguments)
             return Apply(pyobject.PY_UNBOX, *found.operands, type=t)
         return found
@@ -100,19 +103,19 @@ class Operations(Variables):
         return False
 
     def binary(self, inst, operands):
-        operands = plain_ints(operands, inst.attrs["op"], inst.op is generic.INPLACE)
+        operands = plain_values(operands, inst.attrs["op"], inst.op is generic.INPLACE)
         if inst in self.session.findings.sums and all([is_plain_tuple(x.type) for x in operands]):
             return self.library.joined_tuple(*operands)
         return self.library.binary(inst.attrs["op"], *operands, inplace=inst.op is generic.INPLACE)
 
     def unary(self, inst, operands):
         if inst.attrs['op'] != 'not':
-            operands = plain_ints(operands, inst.attrs['op'])
+            operands = plain_values(operands, inst.attrs['op'])
         return self.library.unary(inst.attrs["op"], operands[0])
 
     def compare(self, inst, operands):
         if inst.attrs['op'] not in ('is', 'is not'):
-            operands = plain_ints(operands, inst.attrs['op'])
+            operands = plain_values(operands, inst.attrs['op'])
         elif inst.args[0] is inst.args[1]:  # one value, whether its kind has an identity or not
             return constant(inst.attrs['op'] == 'is')
         return self.library.compare(inst.attrs["op"], *operands)
@@ -174,6 +177,9 @@ class Operations(Variables):
                 if type(value) is classmethod or type(value) is pytypes.ClassMethodDescriptorType and (
                         self.library.rule_for(value) is None):
                     value = _bound(holder, name, value)
+                if is_descriptor(value):
+                    given = constant(value), constant(None), x
+                    return CallValue(ClassAttribute(type(value), "__get__"), *given)
                 if isinstance(value, (staticmethod, property)) or hasattr(type(value), "__set__"):
                     value = getattr(holder, name)
                 return self.held_constant(value)
@@ -182,8 +188,9 @@ class Operations(Variables):
                 return constant(vars(holder)[name])
             if isinstance(holder, enum.Enum):
                 value = self.class_attribute(type(holder), name)
-                if isinstance(holder, int) and name[0] != "_" and value is vars(int).get(name):
-                    return self.library.getattr(Const(Int, int(holder)), name)
+                plain = plain_value(x)
+                if plain is not x and name[0] != "_" and value is vars(plain.type.python_class).get(name):
+                    return self.library.getattr(plain, name)
         elif isinstance(x.type, Tuple) and x.type.cls is not None and name not in fields(x.type.cls):
             self.class_attribute(x.type.cls, name)
         elif isinstance(x.type, Attributes) and name not in x.type.names:
@@ -337,7 +344,7 @@ class Operations(Variables):
             value = config.get(i.value, UNKNOWN)
             self.session.depend(config, i.value, value)
             return key_error(i) if value is UNKNOWN else self.held_constant(value)
-        return self.library.getitem(x, self.as_index(x, i))
+        return self.library.getitem(plain_value(x), self.as_index(x, i))
 
     def setitem(self, inst, operands):
         x, i, value = operands
@@ -351,13 +358,13 @@ class Operations(Variables):
         return self.library.delete_attribute(operands[0], inst.attrs["name"])
 
     def as_index(self, x: Expr, i: Expr) -> Expr:
-        """The index of an item of `x`. An integer enum member is its int where it is a position, and an array without
+        """The index of an item of `x`. A member of an IntEnum is its int where it is a position, and an array without
         axes is its integer; a key stays as it is."""
         t = x.type
         if isinstance(t, (Dict, DictDisplay, ObjectOf)) or t is Object or isinstance(t, Singleton) and isinstance(
                 t.value, dict):
             return i
-        return plain_int(i) if isinstance(t, Array) else self.as_position(plain_int(i))
+        return plain_value(i) if isinstance(t, Array) else self.as_position(plain_value(i))
 
     def as_position(self, i: Expr) -> Expr:
         """An integer array without axes as its integer; any other value unchanged."""
@@ -600,7 +607,7 @@ class Operations(Variables):
                      cls=None)
 
     def iter_(self, inst, operands):
-        return self.library.iter(operands[0])
+        return self.library.iter(plain_value(operands[0]))
 
     def next_(self, inst, operands):
         return self.library.next(operands[0], inst.attrs.get("delegates", False))
@@ -790,9 +797,9 @@ class Operations(Variables):
 
 
 def _as_element(x: Expr, value: Expr) -> Expr:
-    """A value that is stored in `x`: an integer enum member is its int in arrays and the like; others keep objects."""
+    """A value that is stored in `x`: a member of an IntEnum is its int in arrays and the like; others keep objects."""
     holds = isinstance(x.type, (Container, ListDisplay, DictDisplay, ObjectOf, Singleton)) or x.type is Object
-    return value if holds else plain_int(value)
+    return value if holds else plain_value(value)
 
 
 @functools.lru_cache(1024)

@@ -23,7 +23,7 @@ from ..base import relocated
 from ..base.lazy import lazy
 from ..base.named import Named
 from ..runtime.dispatcher import Callable_
-from ..runtime.objects import classes_in, is_object_class
+from ..runtime.objects import classes_in, is_object_class, type_of_object
 from ..runtime.platform import member_offset
 from ..types import kinds
 from ..types.classes import FIXED_MODULES, is_fixed, namespace
@@ -147,7 +147,8 @@ def fingerprint(value) -> tuple:
         return "code", code_hash(value)
     if cls in kinds.CONTAINERS and cls is not frozenset:  # read at run time as well
         try:
-            return cls.__name__, str(typeof(value))
+            t = typeof(value, type_of_object)
+            return cls.__name__, type_key(t) if classes_in(t) else str(t)
         except (TypeError, OverflowError):
             if cls is dict:
                 return ("dict",)  # each item that was read from it has a guard of its own

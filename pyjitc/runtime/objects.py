@@ -18,7 +18,7 @@ from ..types.kinds import (
 from . import platform
 
 __all__ = ["attributes_of", "classes_in", "declare_object_class", "hides", "is_object_class", "slots_of", "type_of",
-           "with_attributes", "with_parts"]
+           "type_of_object", "with_attributes", "with_parts"]
 
 _MOST_LOOKED_AT = 1024  # the most objects that are inspected for one type; compiled code checks the types in others
 _known: dict[type, bool] = {}
@@ -212,6 +212,11 @@ def _changed(part, change):
     if isinstance(part, Type):
         return change(part)
     return tuple([_changed(one, change) for one in part]) if type(part) is tuple else part
+
+
+def type_of_object(value) -> Type | None:
+    """The type of an object of a class of the program, without its attributes; None for any other value."""
+    return ObjectOf(type(value)) if is_object_class(type(value)) else None
 
 
 def classes_in(t: Type) -> list[type]:

@@ -13,8 +13,8 @@ from types import FunctionType
 from typing import Any
 
 __all__ = ["COMPARISONS", "DECLARED_FIELDS", "DECLARED_TYPES", "FIXED_MODULES", "HIDDEN_FIELDS", "MIRRORED",
-           "OPERATORS", "UNARY", "UNWRITTEN", "defines", "fields", "is_built_in_record", "is_compiled", "is_fixed",
-           "is_of_library", "namespace", "own", "plain_integers", "refused_method"]
+           "OPERATORS", "UNARY", "UNWRITTEN", "defines", "fields", "is_built_in_record", "is_compiled",
+           "is_descriptor", "is_fixed", "is_of_library", "namespace", "own", "are_plain", "refused_method"]
 
 # Modules whose attributes are assumed not to change: they have no guards.
 FIXED_MODULES = frozenset(sys.stdlib_module_names) | {"numpy", __name__.partition(".")[0], "llvmlite", "builtins"}
@@ -60,7 +60,7 @@ COMPARISONS = {"==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">
 MIRRORED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}  # x < y is the same as y > x
 UNARY = {"-": "__neg__", "+": "__pos__", "~": "__invert__"}
 _AS_NUMBERS = ("lt", "le", "eq", "ne", "gt", "ge", "bool", "neg", "pos", "abs", "invert", "index", "int", "float",
-               "round", "divmod")
+               "round", "divmod", "len", "iter", "getitem", "contains")
 
 
 # Modules of this package whose classes are compiled as those of programs.
@@ -116,6 +116,12 @@ def own(cls: type, name: str):
     return UNWRITTEN
 
 
+def is_descriptor(value, method="__get__") -> bool:
+    """Whether a value in the dict of a class is an object of a class of the program that finds, stores or deletes the
+    attribute by this method."""
+    return not is_fixed(type(value)) and isinstance(own(type(value), method), FunctionType)
+
+
 def _generated(value) -> bool:
     """Whether collections.namedtuple or the module enum, which copies operators of flags, made this attribute of the
     class."""
@@ -138,8 +144,8 @@ def refused_method(cls: type) -> str:
     return ""
 
 
-def plain_integers(cls: type) -> bool:
-    """Whether all operators treat a member of this IntEnum as its int."""
+def are_plain(cls: type) -> bool:
+    """Whether all operators treat a member of this IntEnum, or of an enum class of texts, as its int or text."""
     return not defines(cls, *(f"__{kind}{name}__" for name in OPERATORS.values() for kind in ("", "r")),
                        *(f"__{name}__" for name in _AS_NUMBERS))
 

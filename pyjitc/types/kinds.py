@@ -34,14 +34,14 @@ __all__ = ["Type", "Composite", "Attributes", "TooLarge", "MAX_SIZE", "Int", "Fl
            "Broadcast", "Ended", "numbered", "is_display", "holds_cell", "Singleton", "Function", "FunctionObject",
            "Method", "Super", "Cell", "ObjectCell", "Content", "Struct", "Generator", "Iterator", "DType",
            "Exception_", "Instance", "ObjectOf", "PythonRandom", "Container", "List", "NativeList", "NativeObject",
-           "NativeTable", "Vector", "Within", "TupleOf", "Dict", "Set", "FrozenSet", "Deque", "DefaultDict", "OrderedDict_",
+           "NativeTable", "Vector", "Within", "TupleOf", "Dict", "Set", "FrozenSet", "Deque", "DefaultDict",
+           "OrderedDict_",
            "CounterDict", "CONTAINERS", "DictView", "DictKeys", "DictValues", "DictItems", "union_of", "member_for",
            "any_part", "all_parts", "is_plain_tuple", "together", "wider", "rewritten", "closed", "opened", "linked",
            "MAX_UNION", "kind_of_class", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
            "float16", "float32", "float64", "complex64", "complex128", "bool_", "NUMPY_SCALARS", "is_numpy_scalar",
            "is_python_number", "is_number", "is_time", "is_scalar", "is_integer", "is_float", "is_complex",
            "is_refcounted"]
-
 
 
 class _NumPyScalar(Type):

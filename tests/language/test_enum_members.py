@@ -371,3 +371,88 @@ def test_integers_with_an_operator_of_their_own_have_the_others_of_int(cls):
     for function, *args in (operators, cls.A, cls.B), (comparisons, cls.A, cls.B), (in_place, cls.A):
         agree(function, *args)
     agree(with_array, np.arange(3), cls.B)
+
+
+class Colour(str, enum.Enum):
+    RED = "red"
+    BLUE = "blue"
+
+    def __str__(self):
+        return self.value.title()
+
+
+class Mark(str, enum.Enum):
+    COMMA = ","
+    EMPTY = ""
+
+    def __add__(self, other):
+        return "added"
+
+    def __len__(self):
+        return 17
+
+
+class Said(enum.IntEnum):
+    ONE = 1
+
+    def __str__(self):
+        return "said"
+
+
+class TestMembersThatAreTexts:
+    def test_operators(self):
+        def f(x):
+            return (Colour.RED == x, x == Colour.RED, Colour.RED != "blue", Colour.RED + x, x + Colour.RED,
+                    Colour.RED * 2, Colour.RED < "z", Colour.RED < Colour.BLUE, "e" in Colour.RED, Colour.RED in x,
+                    Colour.RED in ("red", x), x in [Colour.RED], Colour.RED is Colour("red"), not Mark.EMPTY,
+                    bool(Colour.RED), sorted([Colour.RED, Colour.BLUE]), min(Colour))
+
+        agree(f, "red")
+        agree(f, "blue red")
+
+    def test_methods_and_items(self):
+        def f(x):
+            return (Colour.RED.upper(), Colour.RED.startswith("r"), len(Colour.RED), Colour.RED[0], Colour.RED[::-1],
+                    list(Colour.RED), x.split(Mark.COMMA), x.replace(Mark.COMMA, Colour.RED), ",".join(Colour),
+                    ",".join([Colour.RED, x]), Colour.BLUE.value, Colour.BLUE.name)
+
+        agree(f, "a,b")
+
+    def test_text_of_a_member_is_that_of_its_class(self):
+        def f(x):
+            return ("%s %s" % (Colour.RED, x), "%s" % Colour.RED, "%r" % Colour.RED, f"{Colour.RED:>6}|{Colour.RED!s:>6}",
+                    "{}".format(Colour.RED), str(Colour.RED), repr(Colour.RED), "%s" % Said.ONE, "%d" % Said.ONE,
+                    b"%d" % Said.ONE)
+
+        agree(f, 1)
+
+    def test_methods_of_the_class_come_first(self):
+        def f(x):
+            return Mark.COMMA + x, x + Mark.COMMA, len(Mark.COMMA), Mark.COMMA * 2, len(Mark.EMPTY), Mark.EMPTY == ""
+
+        agree(f, "x")
+
+    def test_keys(self):
+        def f(words):
+            counts = {}
+            for word in words:
+                colour = Colour(word)
+                counts[colour] = counts.get(colour, 0) + 1
+            return counts, counts["red"], counts[Colour.RED], "blue" in counts, sorted(counts), {"red"} == {Colour.RED}
+
+        agree(f, ["red", "blue", "red"])
+
+    def test_arguments(self):
+        def f(c, others):
+            return (c == "red", c.upper(), c + "!", c[0], len(c), {c: 1}, f"{c}", c in "a red b", c is Colour.RED,
+                    [o.value for o in others], [o + c for o in others])
+
+        compiled = agree(f, Colour.RED, [Colour.RED, Colour.BLUE])
+        agree(f, Colour.BLUE, [Colour.BLUE], compiled=compiled)
+
+    def test_a_wrong_operand(self):
+        def f(n):
+            return Colour.RED + n
+
+        with pytest.raises(TypeError):
+            njit(f)(1)

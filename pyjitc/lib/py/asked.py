@@ -20,7 +20,8 @@ from ...infer.names import describe
 from ...ops.pyobject import PY_CALL, PY_UNBOX
 from ...ops.structure import METHOD_MAKE
 from ...types.kinds import (
-    Array, Bool, Bytes, Float, Int, List, NoneType, Object, ObjectOf, PythonRandom, Str, Tuple, any_part, is_number,
+    Array, Bool, Bytes, Float, Generator, Int, Iterator, List, NoneType, Object, ObjectOf, PythonRandom, Str, Struct,
+    Tuple, any_part, is_number,
 )
 from ..protocol import boxed
 from ..rule import Constant, Rule
@@ -28,7 +29,13 @@ from ..rule import Constant, Rule
 __all__ = ["CALLS"]
 
 
+def _is_iterator(t) -> bool:
+    return isinstance(t, (Iterator, Generator)) or type(t) is Struct
+
+
 def _asked(function, args, kwargs, t):
+    if any(_is_iterator(x.type) for x in [*args, *kwargs.values()]):
+        raise NotNative(f"{function.__module__}.{function.__name__}() of an iterator is not compiled", "pass a list")
     found = Apply(PY_CALL, Const(Object, function), *map(boxed, [*args, *kwargs.values()]), kwnames=tuple(kwargs))
     return found if t is Object else Apply(PY_UNBOX, found, type=t)
 
@@ -42,28 +49,35 @@ _RESULTS = {
     **{getattr(time, name): Float for name in _CLOCKS.split()},
     **{getattr(time, f"{name}_ns"): Int for name in _CLOCKS.split()},
     time.sleep: NoneType, time.ctime: Str, time.asctime: Str, time.strftime: Str,
-    **{getattr(statistics, name): Float for name in "fmean stdev pstdev geometric_mean correlation covariance".split()
-       if hasattr(statistics, name)},
     struct.pack: Bytes, struct.calcsize: Int, struct.pack_into: NoneType, struct.iter_unpack: Object,
     heapq.merge: Object, random.Random: PythonRandom,
-    **{getattr(statistics, name): Object for name in "mode multimode quantiles linear_regression".split()
-       if hasattr(statistics, name)},
 }
 
 
 # ---------------------------------------------------------------- statistics
 
+_FLOATS = "fmean stdev pstdev geometric_mean correlation covariance"
 _OF_FLOATS = "mean median median_low median_high median_grouped harmonic_mean variance pvariance"
+_OTHERS = "mode multimode quantiles linear_regression"
 
 
 def _average(function):
-    """The rule of a function whose result is a float where all items are floats, and any number otherwise."""
+    """The rule of a function of statistics. The result of some is a float where all items are floats, and any number
+    otherwise. Each reads an iterator to its end before it computes, so that compiled code may make a list of it."""
+    always, name = function.__name__ in _FLOATS.split(), function.__name__
+
     def rule(args, kwargs):
+        if args and _is_iterator(args[0].type):
+            return CallValue(constant(of_list), constant(function), *args, keywords=kwargs)
         t = args[0].type if args else NoneType
         floats = isinstance(t, List) and t.parameters[0] is Float and len(args) == 1 and not kwargs
-        return _asked(function, args, kwargs, Float if floats else Object)
+        return _asked(function, args, kwargs, Float if always or floats and name in _OF_FLOATS.split() else Object)
 
     return rule
+
+
+def of_list(function, data, /, *args, **kwargs):
+    return function(list(data), *args, **kwargs)
 
 
 # ---------------------------------------------------------------- dataclasses
@@ -142,7 +156,8 @@ def _copy(function):
 
 CALLS = {
     **{function: _gives(function, t) for function, t in _RESULTS.items()},
-    **{getattr(statistics, name): _average(getattr(statistics, name)) for name in _OF_FLOATS.split()},
+    **{getattr(statistics, name): _average(getattr(statistics, name))
+       for name in f"{_FLOATS} {_OF_FLOATS} {_OTHERS}".split() if hasattr(statistics, name)},
     dataclasses.replace: _replace,
     struct.unpack: _unpacks(struct.unpack, "format: Constant, buffer, /"),
     struct.unpack_from: _unpacks(struct.unpack_from, "format: Constant, /, buffer, offset=0"),

@@ -10,8 +10,9 @@ import functools
 from ...infer.constants import constant
 from ...infer.meaning import Apply, CallValue, FieldGet, FieldSet, NotNative
 from ...ops.structure import TUPLE_MAKE
-from ...types.kinds import Int, NoneType, Str
+from ...types.kinds import Bool, Int, NoneType, Str
 from ..rule import Constant, intrinsic, rule
+from .interpreted import call_python
 
 __all__ = ["CALLS", "cached", "cached_property"]
 
@@ -104,6 +105,25 @@ def cached_property(x, name, function):
     found = function(x)
     store_field(x, name, found)
     return found
+
+
+# ---------------------------------------------------------------- descriptors
+
+
+def stored_or_asked(name, get, descriptor, x, cls):
+    """The attribute of an object where its class has a descriptor without `__set__` under that name."""
+    if is_stored(x, name):
+        return stored_field(x, name)
+    return get(descriptor, x, cls)
+
+
+@intrinsic
+def is_stored(x, name):
+    return call_python(_stores, x, name, type=Bool)
+
+
+def _stores(x, name):
+    return name in x.__dict__
 
 
 CALLS = {functools.lru_cache: _lru_cache, functools.cache: _cache}

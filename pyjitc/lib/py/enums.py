@@ -5,7 +5,7 @@ import enum
 import operator
 
 from ...base.lazy import lazy
-from ...infer.constants import FLAG_OPERATORS, constant, plain_ints
+from ...infer.constants import FLAG_OPERATORS, constant, plain_values
 from ...infer.meaning import UNKNOWN, Call, Const, Expr, Mismatch, NotNative, Throw
 from ...types import kinds as k
 from ...types.classes import UNWRITTEN, own
@@ -113,7 +113,7 @@ class _EnumMember(ByMethods, Known):
             return super().binary(op, x, y, inplace)
         if op not in FLAG_OPERATORS:
             return None
-        a, b = map(fixed, plain_ints((x, y), op))
+        a, b = map(fixed, plain_values((x, y), op))
         if a is UNKNOWN or b is UNKNOWN:
             raise NotNative(f"`{op}` of a flag and a value that is known at run time only is not compiled",
                             "use the ints: flag.value")

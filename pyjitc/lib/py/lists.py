@@ -8,7 +8,7 @@ import operator
 import sys
 from types import BuiltinFunctionType, FunctionType
 
-from ...infer.constants import plain_int
+from ...infer.constants import plain_value
 from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Fresh, Mismatch, NeedsList
 from ...infer.names import describe
 from ...ops.containers import HOLDS, LIST_APPEND, LIST_GET, LIST_LEN, LIST_NEW, LIST_POP, LIST_SET, LIST_SORT
@@ -269,7 +269,7 @@ def _names_lists(code, space) -> bool:
 
 
 def whole(i: Expr) -> Expr:
-    i = plain_int(i)
+    i = plain_value(i)
     if not is_integer(i.type) and i.type is not Bool:
         raise Mismatch(f"{describe(i.type)} object cannot be interpreted as an integer", whole_number(i.type))
     return ranges.index(i)

@@ -16,7 +16,7 @@ from ...infer.names import describe
 from ...ops import structure
 from ...ops.objects import OBJECT_NEW, OBJECT_SAME
 from ...runtime.dispatcher import Callable_
-from ...types.classes import DECLARED_FIELDS, DECLARED_TYPES, HIDDEN_FIELDS, UNWRITTEN, own
+from ...types.classes import DECLARED_FIELDS, DECLARED_TYPES, HIDDEN_FIELDS, UNWRITTEN, is_descriptor, own
 from ...types import kinds
 from ...types.kinds import NoneType, ObjectOf, Singleton, Str, Super
 from ..build import cast, provoked
@@ -97,11 +97,20 @@ def _bound(x: Expr, cls: type, name: str, value) -> Expr | None:
         return constant(value.__func__)
     if type(value) is functools.cached_property and cls.__dictoffset__:
         return Call(caches.cached_property, x, constant(name), constant(value.func))
+    if is_descriptor(value):
+        asked = ClassAttribute(type(value), "__get__"), constant(value), x, constant(x.type.cls)
+        stores = not cls.__dictoffset__ or _stores(value)
+        return CallValue(*asked) if stores else Call(caches.stored_or_asked, constant(name), *asked)
     if hasattr(type(value), "__get__"):
         raise NotNative(f"{cls.__name__}.{name} is {with_article(type(value).__name__)}, whose own code "
                         "finds the attribute",
                         "write a property or a method instead")
     return None
+
+
+def _stores(value) -> bool:
+    """Whether an attribute of a class is found before the object's own, since its class says how it is stored."""
+    return hasattr(type(value), "__set__") or hasattr(type(value), "__delete__")
 
 
 class OfObject(OfClass):
@@ -170,6 +179,8 @@ class OfObject(OfClass):
         found = own(x.type.cls, name)
         if type(found) is property and found.fdel is not None:
             return CallValue(constant(found.fdel), x)
+        if is_descriptor(found, "__delete__"):
+            return CallValue(ClassAttribute(type(found), "__delete__"), constant(found), x)
         return by_python(delattr, x, constant(name))
 
     def setitem(self, x, i, value, asks):
@@ -216,8 +227,11 @@ def store(x: Expr, name: str, value: Expr) -> Expr:
         raise NotNative(f"assigning to the {name} of an object is not compiled", "assign outside the compiled function")
     if type(found) is MemberDescriptorType:
         return FieldSet(x, name, value)
-    if found is not UNWRITTEN and (hasattr(type(found), "__set__") or hasattr(type(found), "__delete__")):
-        if type(found) is property:  # the interpreter raises that there is no setter
+    if found is not UNWRITTEN and _stores(found):
+        if is_descriptor(found, "__set__"):
+            return CallValue(ClassAttribute(type(found), "__set__"), constant(found), x, value)
+        if type(found) is property or own(type(found), "__set__") is UNWRITTEN:
+            # the interpreter raises that there is none
             return by_python(setattr, x, constant(name), value)
         raise Mismatch(f"{cls.__name__}.{name} is {with_article(type(found).__name__)}, whose own code "
                        "stores the attribute",
@@ -352,7 +366,7 @@ def store_by_interpreter(x, name, value):
 
 def _stored_names(cls: type, what: str) -> tuple[str, ...]:
     """The names of the attributes that objects of a class have, as far as the class says: slots, fields, properties,
-    and what its methods assign."""
+    what its methods assign, and the names that its descriptors hold."""
     found = set(getattr(cls, "__dataclass_fields__", ()))
     for base in cls.__mro__[:-1]:
         for name, value in vars(base).items():
@@ -361,6 +375,8 @@ def _stored_names(cls: type, what: str) -> tuple[str, ...]:
                          for inst in dis.get_instructions(function) if inst.opname == "STORE_ATTR")
             if type(value) in (property, MemberDescriptorType, int, float, str, bool):
                 found.add(name)
+            elif is_descriptor(value):
+                found.update(held for held in getattr(value, "__dict__", {}).values() if type(held) is str)
     return _few(cls, [name for name in found if not name.startswith("__")], what)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...infer.constants import plain_int
+from ...infer.constants import plain_value
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch
 from ...ops.localtables import LOCAL_REMOVE, key_type
 from ...ops.memory import CHECK_INDEX
@@ -95,7 +95,7 @@ def _held(t: Type) -> Type | None:
 @intrinsic
 def as_item(x, value):
     """A value in the type of the items of a list or set, or of the keys of a dict."""
-    return fitted(plain_int(value), _type_of_items(x))
+    return fitted(plain_value(value), _type_of_items(x))
 
 
 @intrinsic
@@ -127,7 +127,7 @@ def sought(x, value):
 @intrinsic
 def as_value(x, value):
     """A value in the type of the values of a dict."""
-    return fitted(plain_int(value), getattr(x.type.cls, NATIVE).of.values)
+    return fitted(plain_value(value), getattr(x.type.cls, NATIVE).of.values)
 
 
 def fitted(x: Expr, t: Type) -> Expr:
@@ -185,7 +185,7 @@ def delete(x, i):
     """del x[i]"""
     if isinstance(i.type, Slice):
         return Call(natives.delete_part, Apply(OWNED_GET, x), i)
-    return Call(natives.delete, Apply(OWNED_GET, x), lists.position(plain_int(i)))
+    return Call(natives.delete, Apply(OWNED_GET, x), lists.position(plain_value(i)))
 
 
 @intrinsic
@@ -196,7 +196,7 @@ def whole(i):
 
 def _place(x: Expr, i: Expr, message: str) -> Expr:
     length = Apply(NATIVE_LEN, Apply(OWNED_GET, x))
-    return Apply(CHECK_INDEX, lists.position(plain_int(i)), length, axis=0, message=message)
+    return Apply(CHECK_INDEX, lists.position(plain_value(i)), length, axis=0, message=message)
 
 
 def sliced(x, i):
@@ -227,7 +227,7 @@ def extend(x, items):
 def slot_of(x, key):
     """The slot of the key that is equal to a value, which may have another type; -1 where there is none."""
     t = _type_of_items(x)
-    key = plain_int(key)
+    key = plain_value(key)
     if key.type is k.uint64:
         return Call(slot_of_uint64, x, key)
     if not _fits(key.type, t):

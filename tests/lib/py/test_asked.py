@@ -60,6 +60,13 @@ def averages(xs, ns):
             statistics.median_high(xs), statistics.linear_regression(xs, xs).slope, statistics.median_grouped(ns))
 
 
+def averages_of_iterators(xs, ns):
+    return (statistics.mean(x * 2 for x in xs), statistics.fmean(x for x in xs), statistics.median(map(abs, ns)),
+            statistics.stdev(x + n for x, n in zip(xs, ns)), statistics.mode(n % 2 for n in ns),
+            statistics.quantiles((n for n in ns), n=3), list(heapq.merge(map(abs, ns), (n for n in ns))),
+            list(heapq.merge(ns, filter(None, ns), key=lambda n: n * n)), statistics.variance((n for n in ns), 2))
+
+
 def packed(n):
     buffer = bytearray(12)
     struct.pack_into("<iif", buffer, 0, n, n + 1, 0.5)
@@ -75,7 +82,9 @@ def replaced(n):
 @pytest.mark.parametrize("function, calls", [
     (by_comparing, [([3, 1, 2, 6], ["a", "ccc", "bb"])]), (merged, [([1, 5, 9], [2, 3]), ([], [1.5])]),
     (grouped, [([1, 5, 12, 13, 2], "aaabcca"), ([], "")]), (branches, [([1, 2, 3], 4)]),
-    (averages, [([1.5, 2.5, 9.0], [1, 2, 2, 7]), ([], [1])]), (packed, [(5,), (70000,)]), (replaced, [(3,)])])
+    (averages, [([1.5, 2.5, 9.0], [1, 2, 2, 7]), ([], [1])]),
+    (averages_of_iterators, [([1.5, 2.5, 9.0], [1, -2, 2, 7]), ([], [1])]),
+    (packed, [(5,), (70000,)]), (replaced, [(3,)])])
 def test_as_in_the_interpreter(function, calls):
     compiled = njit(function)
     for args in calls:
