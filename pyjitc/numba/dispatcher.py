@@ -28,6 +28,7 @@ from ..types import text as texts
 from ..types.lattice import dtype_of
 from . import types
 from .errors import NumbaPerformanceWarning, refused
+from .frozen import refresh
 
 __all__ = ["Overload", "NumbaFunction", "SMALL", "Dispatcher"]
 
@@ -277,6 +278,11 @@ class NumbaFunction(CompiledFunction):
             raise types.errors.TypingError(
                 f"signature {asked} declares no result, but {self.__qualname__}() returns {found}; leave the result "
                 f"out to take what comes")
+
+    def recompile(self) -> None:
+        """Compile every signature again, with the present values of globals and variables of the functions around."""
+        refresh(self.py_func)
+        super().recompile()
 
     def _recompiled(self, args) -> None:
         self._unlink(args)

@@ -41,9 +41,9 @@ for _name in ("ByteCodeSupportError", "CompilerError", "ConstantInferenceError",
               "NumbaRuntimeError", "InternalTargetMismatchError", "NonexistentTargetError"):
     _add(_name, NumbaError)
 for _name in ("UntypedAttributeError", "LiteralTypingError", "RequireLiteralValue", "NumbaAssertionError",
-              "NumbaAttributeError", "NumbaIndexError", "NumbaKeyError", "NumbaNotImplementedError", "NumbaTypeError",
-              "NumbaValueError"):
+              "NumbaAttributeError", "NumbaIndexError", "NumbaKeyError", "NumbaTypeError", "NumbaValueError"):
     _add(_name, TypingError)
+_add("NumbaNotImplementedError", TypingError, NotImplementedError)
 del _name
 
 

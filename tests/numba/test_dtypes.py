@@ -123,3 +123,25 @@ def test_the_text_of_a_record():
     given = np.dtype([("a", np.int32), ("b", np.float64, (2,))])
     assert str(nb.from_dtype(given)) == (
         "Record(a[type=int32;offset=0],b[type=nestedarray(float64, (2,));offset=4];20;False)")
+
+
+def test_fields_of_records():
+    dtype = np.dtype([("a", "i2"), ("b", "f8")], align=True)
+    record = nb.from_dtype(dtype)
+    assert record.fields == {"a": (nb.int16, 0, None, None), "b": (nb.float64, 8, None, None)}
+    assert record.fields["b"].type is nb.float64 and record.offset("b") == 8 and record.alignof("b") == 8
+    fields = [("a", {"type": nb.int16, "offset": 0}), ("b", {"type": nb.float64, "offset": 8, "title": "beta"})]
+    made = types.Record(fields, 16, True)
+    assert made.dtype == np.dtype([("a", "i2"), (("beta", "b"), "f8")], align=True) and not made.is_title("b")
+    assert made != record and types.Record(record.fields.items(), 16, True) == record
+    assert str(record) == "Record(a[type=int16;offset=0],b[type=float64;offset=8];16;True)"
+
+
+def test_units_of_time_have_codes():
+    assert [nb.from_dtype(np.dtype(f"m8{unit}")).unit_code for unit in ("[Y]", "[D]", "[ns]", "")] == [0, 4, 10, 14]
+
+
+def test_dtypes_without_a_type():
+    assert nb.from_dtype(np.dtype(object)) is types.pyobject and nb.as_dtype(types.pyobject) == object
+    with pytest.raises(nb.errors.NumbaNotImplementedError, match="has no native form"):
+        nb.from_dtype(np.dtype(">i4"))

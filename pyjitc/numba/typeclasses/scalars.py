@@ -109,18 +109,28 @@ class CharSeq(Type):
         return kinds.Record(np.dtype(f"S{self.count}"))
 
 
-class NPDatetime(Number):
-    def __init__(self, unit=""):
-        self.unit = unit
-        t = kinds.NpTime("M", unit or "generic", 1)
-        super().__init__(f"datetime64[{unit}]" if unit else "datetime64", t)
+# Numba's numbers of NumPy's units of time
+_UNITS = {"Y": 0, "M": 1, "W": 2, "D": 4, "h": 5, "m": 6, "s": 7, "ms": 8, "us": 9, "ns": 10, "ps": 11, "fs": 12,
+          "as": 13, "": 14}
 
 
-class NPTimedelta(Number):
+class _NPTime(Number):
+    """The type of a date or a duration: "datetime64" or "timedelta64" and the unit."""
+
+    kind: str
+
     def __init__(self, unit=""):
-        self.unit = unit
-        t = kinds.NpTime("m", unit or "generic", 1)
-        super().__init__(f"timedelta64[{unit}]" if unit else "timedelta64", t)
+        self.unit, self.unit_code = unit, _UNITS[unit]
+        shown = {"M": "datetime64", "m": "timedelta64"}[self.kind]
+        super().__init__(f"{shown}[{unit}]" if unit else shown, kinds.NpTime(self.kind, unit or "generic", 1))
+
+
+class NPDatetime(_NPTime):
+    kind = "M"
+
+
+class NPTimedelta(_NPTime):
+    kind = "m"
 
 
 class EnumMember(Type):
