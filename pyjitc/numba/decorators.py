@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import warnings
 from functools import partial
 from types import FunctionType
 
@@ -106,7 +107,11 @@ def outlined(function, locals={}):
 
 def njit(*args, **options):
     """numba.njit: jit(nopython=True)."""
-    return jit(*args, **{name: value for name, value in options.items() if name not in ("nopython", "forceobj")})
+    for name in ("nopython", "forceobj"):
+        if name in options:
+            warnings.warn(f"{name} is set for njit and is ignored", RuntimeWarning, stacklevel=2)
+            del options[name]
+    return jit(*args, **options)
 
 
 def vectorize(*args, **options):
@@ -123,7 +128,7 @@ def vectorize(*args, **options):
     except TypeError as error:
         if not str(error).startswith("unknown option"):
             raise
-        raise KeyError(str(error)) from None  # as in Numba
+        raise KeyError(str(error).replace("unknown option", "Unrecognized options:", 1)) from None  # as in Numba
     if isinstance(made, np.ufunc):
         return _with_names(made)
     return lambda function: _without_operands(function) or _with_names(

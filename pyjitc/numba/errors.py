@@ -47,9 +47,9 @@ _add("NumbaNotImplementedError", TypingError, NotImplementedError)
 del _name
 
 
-_COMPILING = ("UnsupportedBytecodeError", "ConstantInferenceError", "ForbiddenConstruct", "LoweringError",
-              "UnsupportedRewriteError", "RequireLiteralValue", "NumbaTypeError", "NumbaValueError",
-              "NumbaAttributeError", "NumbaNotImplementedError")
+_COMPILING = ("UnsupportedBytecodeError", "CompilerError", "NotDefinedError", "ConstantInferenceError",
+              "ForbiddenConstruct", "LoweringError", "UnsupportedRewriteError", "RequireLiteralValue", "NumbaTypeError",
+              "NumbaValueError", "NumbaAttributeError", "NumbaNotImplementedError")
 
 
 class RefusedError(UnsupportedError, *[globals()[name] for name in _COMPILING]):

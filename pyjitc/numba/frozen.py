@@ -7,7 +7,7 @@ from opcode import opmap
 from types import CellType, CodeType, FunctionType
 from weakref import WeakKeyDictionary
 
-__all__ = ["frozen", "refresh"]
+__all__ = ["copied", "frozen", "refresh"]
 
 _CELL_STORES = frozenset(opmap[name] for name in ("STORE_DEREF", "DELETE_DEREF"))
 _sources: WeakKeyDictionary = WeakKeyDictionary()  # function -> the function of which it keeps the values
@@ -27,6 +27,15 @@ def _kept(cell: CellType) -> CellType:
         return cell
 
 
+def copied(function: FunctionType, scope: dict, cells: tuple | None) -> FunctionType:
+    """Another function with the code of this one."""
+    made = FunctionType(function.__code__, scope, function.__name__, function.__defaults__, cells)
+    made.__kwdefaults__, made.__qualname__, made.__module__, made.__doc__ = (
+        function.__kwdefaults__, function.__qualname__, function.__module__, function.__doc__)
+    made.__dict__.update(function.__dict__)
+    return made
+
+
 def frozen(function):
     """The function with a copy of its globals and of the variables that it reads of the functions around."""
     if type(function) is not FunctionType:
@@ -34,10 +43,7 @@ def frozen(function):
     cells = function.__closure__
     if cells and not _assigns_cells(function.__code__):
         cells = tuple(map(_kept, cells))
-    made = FunctionType(function.__code__, dict(function.__globals__), function.__name__, function.__defaults__, cells)
-    made.__kwdefaults__, made.__qualname__, made.__module__, made.__doc__ = (
-        function.__kwdefaults__, function.__qualname__, function.__module__, function.__doc__)
-    made.__dict__.update(function.__dict__)
+    made = copied(function, dict(function.__globals__), cells)
     if function.__name__ in function.__code__.co_names:  # it calls itself, and is not defined yet
         made.__globals__.setdefault(function.__name__, made)
     _sources[made] = function

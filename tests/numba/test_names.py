@@ -154,6 +154,21 @@ def test_errors():
     assert str(errors.RequireLiteralValue("a text")).startswith("a text")
 
 
+def test_options_that_a_decorator_ignores():
+    for name in ("forceobj", "nopython"):
+        with pytest.warns(RuntimeWarning, match=f"{name} is set for njit and is ignored"):
+            nb.njit(**{name: True})
+    with pytest.raises(KeyError, match="Unrecognized options"):
+        nb.vectorize(nonexistent=2)(lambda x: x)
+
+
+def test_object_mode_has_no_signatures():
+    for options, count in (({"nopython": True}, 1), ({"forceobj": True}, 0)):
+        compiled = nb.jit(**options)(lambda x: x)
+        assert compiled(1) == 1 and len(compiled.nopython_signatures) == count
+        assert compiled.func_code is compiled.py_func.__code__
+
+
 def test_functions_with_signatures_keep_their_globals():
     space = {}
     exec("def scaled(x): return x * factor", space)

@@ -223,3 +223,7 @@ for signature in ("float32(float32, float32)", "int8(float32, float32)", "(float
     texts = [subprocess.run([sys.executable, str(tmp_path / "program.py")], capture_output=True, text=True, check=True,
                             env=environment).stdout for _ in range(2)]
     assert texts == [f"403.75 {found}\n-109 {found}\n403.75 {found}\n" for found in (0, 1)]
+
+
+def test_compile_returns_what_can_be_called():
+    assert nb.njit(lambda: 2.5).compile(())() == 2.5 and nb.njit(lambda x: x + 1).compile((nb.int64,))(2) == 3

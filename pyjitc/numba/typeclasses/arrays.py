@@ -67,6 +67,8 @@ class Array(Buffer, ArrayCompatible):
     """The type of an array. layout: 'C', 'F' or 'A'."""
 
     def __init__(self, dtype, ndim, layout, readonly=False, name=None, aligned=True):
+        if isinstance(dtype, NestedArray):  # its axes are the last ones
+            dtype, ndim = dtype.dtype, ndim + dtype.ndim
         self.aligned = aligned
         super().__init__(dtype, ndim, layout, readonly,
                          name or f"{'readonly ' * readonly}array({dtype}, {ndim}d, {layout})")
@@ -96,6 +98,8 @@ Type.array_type = Array
 
 class NestedArray(Array):
     def __init__(self, dtype, shape):
+        if isinstance(dtype, NestedArray):
+            dtype, shape = dtype.dtype, (*shape, *dtype.shape)
         self.shape = tuple(shape)
         super().__init__(dtype, len(self.shape), "C", name=f"nestedarray({dtype}, {self.shape})")
 
@@ -113,7 +117,8 @@ class RecordField(NamedTuple):
 
 
 class Record(Type):
-    """The type of an element of a structured array. fields: pairs of a name and a dict with type, offset and so on."""
+    """The type of an element of a structured array. fields: pairs of a name and a dict with type, offset and so on.
+    A field with a title is there under both names."""
 
     def __init__(self, fields, size, aligned):
         self.fields = {name: given if isinstance(given, RecordField) else RecordField(**given) for name, given in fields}
@@ -125,9 +130,11 @@ class Record(Type):
 
     @functools.cached_property
     def dtype(self):
-        return np.dtype({"names": [*self.fields], "formats": [as_dtype(one.type) for one in self.fields.values()],
-                         "offsets": [one.offset for one in self.fields.values()], "itemsize": self.size,
-                         "titles": [one.title for one in self.fields.values()]}, align=self.aligned)
+        names = [name for name in self.fields if not self.is_title(name)]
+        own = [self.fields[name] for name in names]
+        return np.dtype({"names": names, "formats": [as_dtype(one.type) for one in own],
+                         "offsets": [one.offset for one in own], "itemsize": self.size,
+                         "titles": [one.title for one in own]}, align=self.aligned)
 
     @property
     def type(self):
@@ -135,7 +142,7 @@ class Record(Type):
 
     @property
     def members(self):
-        return [(name, self.typeof(name)) for name in self.fields]
+        return [(name, self.typeof(name)) for name in self.fields if not self.is_title(name)]
 
     def typeof(self, name):
         return self.fields[name].type
@@ -172,6 +179,9 @@ class DType(Opaque):
     def __init__(self, dtype):
         self.dtype = dtype
         super().__init__(f"dtype({dtype})")
+
+    def __getitem__(self, axes):
+        return self.dtype[axes]
 
     @property
     def type(self):
@@ -215,7 +225,7 @@ def from_dtype(dtype) -> Type:
 
 def from_struct_dtype(dtype) -> Record:
     fields = [(name, RecordField(from_dtype(of), offset, None, *title))
-              for name in dtype.names for of, offset, *title in [dtype.fields[name]]]
+              for name, (of, offset, *title) in dtype.fields.items()]
     return Record(fields, dtype.itemsize, dtype.isalignedstruct)
 
 

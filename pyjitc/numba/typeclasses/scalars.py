@@ -1,12 +1,15 @@
 """The types of numbers, texts, dates, members of enums and other values without parts, and their names."""
 from __future__ import annotations
 
+from functools import total_ordering
+
 import numpy as np
 
 from ...types import kinds
 from .abstract import Dummy, Hashable, Opaque, Type
 
 
+@total_ordering
 class Number(Hashable):
     def __init__(self, name, t=None):
         super().__init__(name)
@@ -17,10 +20,12 @@ class Number(Hashable):
         return self._type
 
     def __lt__(self, other):
+        """Whether all values of this type are values of the other one: an order of types of one kind."""
+        if type(self) is not type(other) or getattr(self, "signed", None) != getattr(other, "signed", None):
+            return NotImplemented
         return self.bitwidth < other.bitwidth
 
-    def __ge__(self, other):
-        return not self < other
+    __hash__ = Hashable.__hash__
 
 
 class Integer(Number):
