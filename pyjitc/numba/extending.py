@@ -56,7 +56,8 @@ def overload(function, jit_options={}, strict=True, inline="never", prefer_liter
     def decorate(typed):
         known = extended.FUNCTIONS.get(id(function))
         meanings = known.keywords["meanings"] if isinstance(known, partial) else []
-        meanings.append(partial(_implementation, typed, prefer_literal, of=function))  # the first that accepts the types is used
+        # the first that accepts the types is used
+        meanings.append(partial(_implementation, typed, prefer_literal, of=function))
         extended.FUNCTIONS[id(function)] = partial(_called, function=function, meanings=meanings)
         if function in _OPERATORS:
             extended.OPERATORS.setdefault(_OPERATORS[function], []).append(meanings[-1])

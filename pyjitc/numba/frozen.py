@@ -1,6 +1,8 @@
-"""Functions that keep the values of globals, and of variables of the functions around. In Numba, code that is compiled at
-the decorator keeps them, and programs rely on that: they make several functions of one, and set its globals before
-each."""
+"""Functions that keep the values of globals, and of variables of the functions around.
+
+In Numba, code that is compiled at the decorator keeps them, and programs rely on that: they make several functions of
+one, and set its globals before each.
+"""
 from __future__ import annotations
 
 from opcode import opmap

@@ -155,7 +155,7 @@ def test_units_of_time_have_codes():
 
 
 def test_dtypes_without_a_type():
-    assert nb.from_dtype(np.dtype(object)) is types.pyobject and nb.as_dtype(types.pyobject) == object
+    assert nb.from_dtype(np.dtype(object)) is types.pyobject and nb.as_dtype(types.pyobject) == np.dtype(object)
     with pytest.raises(nb.errors.NumbaNotImplementedError, match="has no native form"):
         nb.from_dtype(np.dtype(">i4"))
 

@@ -121,7 +121,7 @@ class Record(Type):
     A field with a title is there under both names."""
 
     def __init__(self, fields, size, aligned):
-        self.fields = {name: given if isinstance(given, RecordField) else RecordField(**given) for name, given in fields}
+        self.fields = {name: one if isinstance(one, RecordField) else RecordField(**one) for name, one in fields}
         self.size, self.aligned = size, aligned
         shown = ",".join(f"{name}[type={one.type};offset={one.offset}"
                          + "".join(f";{what}={x}" for what, x in (("alignment", one.alignment), ("title", one.title))
