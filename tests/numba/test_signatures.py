@@ -172,6 +172,15 @@ def test_numbers_of_numpy_are_taken_by_native_code(n, x, monkeypatch):
         f(np.int32(3), x)
 
 
+@pytest.mark.parametrize("memory", [memoryview(np.arange(3)), memoryview(np.ones((2, 3)).T), memoryview(b"abc"),
+                                    memoryview(np.ones((4, 3))[::2])], ids=["C", "F", "bytes", "steps"])
+def test_attributes_of_memoryviews(memory):
+    def seen(m):
+        return m.readonly, m.contiguous, m.c_contiguous, m.f_contiguous
+
+    assert nb.njit(seen)(memory) == seen(memory)
+
+
 def test_memoryviews_are_their_arrays():
     a = np.arange(6.0).reshape(2, 3).T
 
