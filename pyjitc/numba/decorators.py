@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import warnings
 from functools import partial
 from types import FunctionType
 
@@ -17,6 +18,7 @@ from ..front.functions import passing
 from . import config, special, types
 from .absent import module_attribute
 from .dispatcher import SMALL, Dispatcher
+from .frozen import frozen
 
 _meanings, _regions = lazy("pyjitc.numba.meanings"), lazy("pyjitc.numba.regions")
 _cfuncs, _ufuncs = lazy("pyjitc.api.cfunc"), lazy("pyjitc.api.vectorize")
@@ -76,8 +78,10 @@ def jit(signature_or_function=None, locals={}, cache=False, pipeline_class=None,
         raise TypeError(f"jit compiles functions, not classes: {function!r}; see numba.experimental.jitclass")
     if callable(function) and not isinstance(function, types.Type):
         return decorated(outlined(function, locals), (), given, Dispatcher)
-    if function is None or forgiving:  # in object mode signatures are ignored
+    if function is None:
         return lambda function: decorated(outlined(function, locals), (), given, Dispatcher)
+    if forgiving:  # in object mode signatures are ignored
+        return lambda function: decorated(outlined(frozen(function), locals), (), given, Dispatcher)
     if isinstance(function, (int, float)):
         raise TypeError(f"The decorated object is not a function (got type {type(function)}).")
     declared = [types.signature(one) for one in (function if isinstance(function, list) else [function])]
@@ -85,7 +89,7 @@ def jit(signature_or_function=None, locals={}, cache=False, pipeline_class=None,
     # arrays: code is compiled for each then.
     declared = [one for one in declared if not any(
         map(_is_late, getattr(one, "args", one if isinstance(one, tuple) else ())))]
-    return lambda function: decorated(outlined(_frozen(function), locals), declared, given, Dispatcher)
+    return lambda function: decorated(outlined(frozen(function), locals), declared, given, Dispatcher)
 
 
 def outlined(function, locals={}):
@@ -103,22 +107,11 @@ def outlined(function, locals={}):
 
 def njit(*args, **options):
     """numba.njit: jit(nopython=True)."""
-    return jit(*args, **{name: value for name, value in options.items() if name not in ("nopython", "forceobj")})
-
-
-def _frozen(function):
-    """The function with a copy of its present globals. In Numba, code that is compiled at the decorator keeps their
-    values, and programs rely on that: they make several functions of one, and set its globals before each."""
-    if type(function) is not FunctionType:
-        return function
-    made = FunctionType(function.__code__, dict(function.__globals__), function.__name__, function.__defaults__,
-                        function.__closure__)
-    made.__kwdefaults__, made.__qualname__, made.__module__, made.__doc__ = (
-        function.__kwdefaults__, function.__qualname__, function.__module__, function.__doc__)
-    made.__dict__.update(function.__dict__)
-    if function.__name__ in function.__code__.co_names:  # it calls itself, and is not defined yet
-        made.__globals__.setdefault(function.__name__, made)
-    return made
+    for name in ("nopython", "forceobj"):
+        if name in options:
+            warnings.warn(f"{name} is set for njit and is ignored", RuntimeWarning, stacklevel=2)
+            del options[name]
+    return jit(*args, **options)
 
 
 def vectorize(*args, **options):
@@ -135,11 +128,11 @@ def vectorize(*args, **options):
     except TypeError as error:
         if not str(error).startswith("unknown option"):
             raise
-        raise KeyError(str(error)) from None  # as in Numba
+        raise KeyError(str(error).replace("unknown option", "Unrecognized options:", 1)) from None  # as in Numba
     if isinstance(made, np.ufunc):
         return _with_names(made)
     return lambda function: _without_operands(function) or _with_names(
-        made(_frozen(_positional(function)) if args else _positional(function)))
+        made(frozen(_positional(function)) if args else _positional(function)))
 
 
 def _without_operands(function):
@@ -203,13 +196,13 @@ def _with_ints(function, whole):
     return passing(function, dict.fromkeys(whole, "int({})"), {"int": int})
 
 
-def cfunc(sig, **options):
+def cfunc(sig, locals={}, **options):
     """numba.cfunc. Text may use all names of numba.types, as in "void(CPointer(double), intp)"."""
     asked = types.signature(sig)
     made = _cfuncs.cfunc_with(_for_numba(_cfuncs), asked, **_options(options))
 
     def decorate(function):
-        found = made(function)
+        found = made(outlined(function, locals))
         found._sig, found._pyfunc = asked, found.py_func
         found.addresses = frozenset(n for n, t in enumerate((asked.return_type, *asked.args))
                                     if isinstance(t, types.RawPointer))

@@ -28,6 +28,7 @@ from ..types import text as texts
 from ..types.lattice import dtype_of
 from . import types
 from .errors import NumbaPerformanceWarning, refused
+from .frozen import refresh
 
 __all__ = ["Overload", "NumbaFunction", "SMALL", "Dispatcher"]
 
@@ -253,8 +254,8 @@ class NumbaFunction(CompiledFunction):
         super().disable_compile(value)
         self.__dict__["__disabled__"] = value
 
-    def compile(self, signature) -> None:
-        """Compile for a signature now, as `jit(signature)` does."""
+    def compile(self, signature) -> NumbaFunction:
+        """Compile for a signature now, as `jit(signature)` does. The result is the function."""
         asked = self._as_compiled(signature)
         if self.__dict__.get("__disabled__") and asked.args not in self._natives:
             raise RuntimeError("compilation disabled")
@@ -264,7 +265,7 @@ class NumbaFunction(CompiledFunction):
             raise refused(error)
         self.__dict__.setdefault("__shown__", {})[asked.args] = signature_of(types.signature(signature)).args
         if asked.args not in self._natives:
-            return  # the interpreter runs the function
+            return self  # the interpreter runs the function
         numbers = bool(asked.args) and all(map(_is_of_numbers, asked.args))
         found = self._natives[asked.args].entry.result
         wanted = asked.result
@@ -277,6 +278,12 @@ class NumbaFunction(CompiledFunction):
             raise types.errors.TypingError(
                 f"signature {asked} declares no result, but {self.__qualname__}() returns {found}; leave the result "
                 f"out to take what comes")
+        return self
+
+    def recompile(self) -> None:
+        """Compile every signature again, with the present values of globals and variables of the functions around."""
+        refresh(self.py_func)
+        super().recompile()
 
     def _recompiled(self, args) -> None:
         self._unlink(args)
@@ -295,6 +302,10 @@ class NumbaFunction(CompiledFunction):
     # -- attributes that programs inspect
 
     @property
+    def func_code(self):
+        return self.py_func.__code__
+
+    @property
     def targetoptions(self) -> dict:
         return {"nopython": not self.options.objects, "parallel": self.options.parallel}
 
@@ -309,8 +320,9 @@ class NumbaFunction(CompiledFunction):
 
     @property
     def nopython_signatures(self) -> list:
-        """The signatures compiled so far, with their results."""
-        return [self._signature(args) for args in self._order[::-1]]
+        """The signatures compiled so far, with their results; in object mode, of which nothing is known before a call,
+        none."""
+        return [] if self.options.objects else [self._signature(args) for args in self._order[::-1]]
 
     def _signature(self, args):
         result = self._natives[args].entry.result

@@ -41,15 +41,15 @@ for _name in ("ByteCodeSupportError", "CompilerError", "ConstantInferenceError",
               "NumbaRuntimeError", "InternalTargetMismatchError", "NonexistentTargetError"):
     _add(_name, NumbaError)
 for _name in ("UntypedAttributeError", "LiteralTypingError", "RequireLiteralValue", "NumbaAssertionError",
-              "NumbaAttributeError", "NumbaIndexError", "NumbaKeyError", "NumbaNotImplementedError", "NumbaTypeError",
-              "NumbaValueError"):
+              "NumbaAttributeError", "NumbaIndexError", "NumbaKeyError", "NumbaTypeError", "NumbaValueError"):
     _add(_name, TypingError)
+_add("NumbaNotImplementedError", TypingError, NotImplementedError)
 del _name
 
 
-_COMPILING = ("UnsupportedBytecodeError", "ConstantInferenceError", "ForbiddenConstruct", "LoweringError",
-              "UnsupportedRewriteError", "RequireLiteralValue", "NumbaTypeError", "NumbaValueError",
-              "NumbaAttributeError", "NumbaNotImplementedError")
+_COMPILING = ("UnsupportedBytecodeError", "CompilerError", "NotDefinedError", "ConstantInferenceError",
+              "ForbiddenConstruct", "LoweringError", "UnsupportedRewriteError", "RequireLiteralValue", "NumbaTypeError",
+              "NumbaValueError", "NumbaAttributeError", "NumbaNotImplementedError")
 
 
 class RefusedError(UnsupportedError, *[globals()[name] for name in _COMPILING]):

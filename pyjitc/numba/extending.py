@@ -26,6 +26,7 @@ from ..types import kinds
 from ..types.lattice import dtype_of, numpy_counterpart
 from . import errors, types
 from .absent import NotThere, module_attribute
+from .frozen import copied
 from .special import typeof_impl
 
 __all__ = ["NativeValue", "SentryLiteralArgs", "box", "get_cython_function_address", "infer", "infer_getattr",
@@ -55,7 +56,8 @@ def overload(function, jit_options={}, strict=True, inline="never", prefer_liter
     def decorate(typed):
         known = extended.FUNCTIONS.get(id(function))
         meanings = known.keywords["meanings"] if isinstance(known, partial) else []
-        meanings.append(partial(_implementation, typed, prefer_literal))  # the first that accepts the types is used
+        # the first that accepts the types is used
+        meanings.append(partial(_implementation, typed, prefer_literal, of=function))
         extended.FUNCTIONS[id(function)] = partial(_called, function=function, meanings=meanings)
         if function in _OPERATORS:
             extended.OPERATORS.setdefault(_OPERATORS[function], []).append(meanings[-1])
@@ -237,10 +239,10 @@ def _common(given) -> types.Type | None:
     return types.from_dtype(np.result_type(*[dtype_of(numpy_counterpart(t)) for t in given]))
 
 
-def _implementation(typed, prefer_literal, args, kwargs, known=None):
+def _implementation(typed, prefer_literal, args, kwargs, known=None, of=None):
     """The call of the function that the overload returns for these operands, or None. The overload is called with
     constants as literal types and with their ordinary types, in the order that it prefers. known: the type of each
-    structure among the arguments."""
+    structure among the arguments; of: the function that has the overload."""
     given, named = [_type(x) for x in args], {name: _type(x) for name, x in kwargs.items()}
     if known:
         given = [known.get(k, t) for k, t in enumerate(given)]
@@ -268,6 +270,8 @@ def _implementation(typed, prefer_literal, args, kwargs, known=None):
     if function is None:
         raise Mismatch(f"the overload {typed.__qualname__}() returned {made!r} instead of a Python function",
                        "return the function to compile, or None where the overload does not apply")
+    if function is of:  # its overloads do not apply to its own code
+        function = copied(function, function.__globals__, function.__closure__)
     return CallValue(constant(function), *args, keywords=kwargs)
 
 

@@ -123,3 +123,70 @@ def test_the_text_of_a_record():
     given = np.dtype([("a", np.int32), ("b", np.float64, (2,))])
     assert str(nb.from_dtype(given)) == (
         "Record(a[type=int32;offset=0],b[type=nestedarray(float64, (2,));offset=4];20;False)")
+
+
+def test_fields_of_records():
+    dtype = np.dtype([("a", "i2"), ("b", "f8")], align=True)
+    record = nb.from_dtype(dtype)
+    assert record.fields == {"a": (nb.int16, 0, None, None), "b": (nb.float64, 8, None, None)}
+    assert record.fields["b"].type is nb.float64 and record.offset("b") == 8 and record.alignof("b") == 8
+    fields = [("a", {"type": nb.int16, "offset": 0}), ("b", {"type": nb.float64, "offset": 8, "title": "beta"})]
+    made = types.Record(fields, 16, True)
+    assert made.dtype == np.dtype([("a", "i2"), (("beta", "b"), "f8")], align=True) and not made.is_title("b")
+    assert made != record and types.Record(record.fields.items(), 16, True) == record
+    assert str(record) == "Record(a[type=int16;offset=0],b[type=float64;offset=8];16;True)"
+
+
+def test_titles_are_fields():
+    dtype = np.dtype([(("beta", "b"), "f8"), ("c", "f8")])
+    record = nb.from_dtype(dtype)
+    assert [*record.fields] == ["b", "beta", "c"] and record.is_title("beta") and not record.is_title("b")
+    assert record.dtype == dtype and record.members == [("b", nb.float64), ("c", nb.float64)]
+
+
+def test_axes_of_nested_arrays_are_the_last_ones():
+    nested = nb.from_dtype(np.dtype((np.dtype((float, (5, 2))), (3, 6))))
+    assert nested == types.NestedArray(nb.float64, (3, 6, 5, 2)) and nb.as_dtype(nested).shape == (3, 6, 5, 2)
+    assert types.Array(nested, 3, "C") == types.Array(nb.float64, 7, "C")
+
+
+def test_units_of_time_have_codes():
+    assert [nb.from_dtype(np.dtype(f"m8{unit}")).unit_code for unit in ("[Y]", "[D]", "[ns]", "")] == [0, 4, 10, 14]
+
+
+def test_dtypes_without_a_type():
+    assert nb.from_dtype(np.dtype(object)) is types.pyobject and nb.as_dtype(types.pyobject) == np.dtype(object)
+    with pytest.raises(nb.errors.NumbaNotImplementedError, match="has no native form"):
+        nb.from_dtype(np.dtype(">i4"))
+
+
+def test_types_of_one_kind_have_an_order():
+    assert types.int8 < types.int16 <= types.int64 and types.float64 > types.float32 >= types.float32
+    assert not types.uint64 < types.uint8 and hash(types.int8) == hash(nb.int8)
+    for a, b in ((types.int8, types.uint32), (types.int8, types.float32), (types.float64, types.complex128)):
+        with pytest.raises(TypeError):
+            a <= b
+
+
+def test_brackets_of_types():
+    assert types.DType(nb.int32)[:, ::1] == nb.int32[:, ::1] and types.List(nb.int64)[0] is nb.int64
+    for wrong in (lambda: nb.int32[0], lambda: nb.int32[:, 4], lambda: list(nb.int32)):
+        with pytest.raises(KeyError, match="slices with no start or stop"):
+            wrong()
+    for wrong in (lambda: types.Tuple(nb.uint32), lambda: types.NamedTuple(nb.uint32, "p")):
+        with pytest.raises(nb.TypingError, match="is not iterable"):
+            wrong()
+
+
+def test_types_of_parts_are_equal_by_their_keys():
+    class Named(types.Dummy):
+        def __init__(self, param):
+            self.param = param
+            super().__init__("Named")
+
+        @property
+        def key(self):
+            return self.param
+
+    for of in (types.TypeRef, types.ListType, lambda t: types.DictType(nb.int64, t)):
+        assert of(Named(1)) == of(Named(1)) and of(Named(1)) != of(Named(2))

@@ -154,6 +154,21 @@ def test_errors():
     assert str(errors.RequireLiteralValue("a text")).startswith("a text")
 
 
+def test_options_that_a_decorator_ignores():
+    for name in ("forceobj", "nopython"):
+        with pytest.warns(RuntimeWarning, match=f"{name} is set for njit and is ignored"):
+            nb.njit(**{name: True})
+    with pytest.raises(KeyError, match="Unrecognized options"):
+        nb.vectorize(nonexistent=2)(lambda x: x)
+
+
+def test_object_mode_has_no_signatures():
+    for options, count in (({"nopython": True}, 1), ({"forceobj": True}, 0)):
+        compiled = nb.jit(**options)(lambda x: x)
+        assert compiled(1) == 1 and len(compiled.nopython_signatures) == count
+        assert compiled.func_code is compiled.py_func.__code__
+
+
 def test_functions_with_signatures_keep_their_globals():
     space = {}
     exec("def scaled(x): return x * factor", space)
@@ -169,6 +184,40 @@ def test_functions_with_signatures_keep_their_globals():
     assert lazy(5) == 15
     space["factor"] = 7
     assert lazy(5) == 35
+
+
+def test_functions_with_signatures_keep_captured_variables():
+    shift = 10
+
+    def shifted(x):
+        return x + shift
+
+    def factorial(n):
+        return 1 if n < 2 else n * factorial(n - 1)
+
+    count = 0
+
+    def counted(x):
+        nonlocal count
+        count += 1
+        return x + count
+
+    made = [nb.njit("int64(int64)")(shifted), nb.jit("int64(int64)", forceobj=True)(shifted)]
+    lazy, recursive, counting = nb.njit(shifted), nb.njit("int64(int64)")(factorial), nb.njit("int64(int64)")(counted)
+    shift = 20
+    assert [f(1) for f in made] == [11, 11] and lazy(1) == 21 and recursive(5) == 120
+    assert counting(1) == 2 and counting(1) == 3 and count == 2
+    for f in made:
+        f.recompile()
+    assert [f(1) for f in made] == [21, 21]
+
+
+def test_locals_of_callbacks_are_declared():
+    def quotient(a, b):
+        c = a / b
+        return c
+
+    assert nb.cfunc("float64(int64, int64)", locals={"c": nb.int64})(quotient).ctypes(8, 3) == 2.0
 
 
 class Sub(np.ndarray):

@@ -326,3 +326,14 @@ def test_an_overload_that_raises_an_error_leaves_the_types_to_the_next():
     with pytest.raises(TypeError, match="floats only"):
         function("text")
     assert njit(lambda a: np.trace(a))(np.eye(3)) == 3.0
+
+
+def test_a_function_that_is_its_own_overload():
+    def described(x):
+        return "plain"
+
+    @overload(described)
+    def _(x):
+        return described
+
+    assert njit(lambda x: described(x))(3) == "plain"

@@ -165,3 +165,18 @@ def test_overloads_get_the_type_of_one_record():
         one, several = function(given)
         expected = given["end"] if "end" in given.dtype.fields else given["start"] + 1
         assert one == expected[0] and list(several) == list(expected)
+
+
+def _with_titles(a):
+    a[0]["x"] += 1
+    a["y"][1] = 7
+    a[1].s0 = 3
+    a[0].y = 9
+    return a["s0"].sum(), a[0].x
+
+
+def test_titles_name_fields():
+    dtype = np.dtype([(("x", "s0"), "i4"), (("y", "s1"), "i4")])
+    compiled, interpreted = np.zeros(2, dtype), np.zeros(2, dtype).view(np.recarray)
+    same(nb.njit(_with_titles)(compiled), _with_titles(interpreted))
+    same(compiled, np.asarray(interpreted))

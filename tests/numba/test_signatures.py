@@ -172,6 +172,15 @@ def test_numbers_of_numpy_are_taken_by_native_code(n, x, monkeypatch):
         f(np.int32(3), x)
 
 
+@pytest.mark.parametrize("memory", [memoryview(np.arange(3)), memoryview(np.ones((2, 3)).T), memoryview(b"abc"),
+                                    memoryview(np.ones((4, 3))[::2])], ids=["C", "F", "bytes", "steps"])
+def test_attributes_of_memoryviews(memory):
+    def seen(m):
+        return m.readonly, m.contiguous, m.c_contiguous, m.f_contiguous
+
+    assert nb.njit(seen)(memory) == seen(memory)
+
+
 def test_memoryviews_are_their_arrays():
     a = np.arange(6.0).reshape(2, 3).T
 
@@ -223,3 +232,7 @@ for signature in ("float32(float32, float32)", "int8(float32, float32)", "(float
     texts = [subprocess.run([sys.executable, str(tmp_path / "program.py")], capture_output=True, text=True, check=True,
                             env=environment).stdout for _ in range(2)]
     assert texts == [f"403.75 {found}\n-109 {found}\n403.75 {found}\n" for found in (0, 1)]
+
+
+def test_compile_returns_what_can_be_called():
+    assert nb.njit(lambda: 2.5).compile(())() == 2.5 and nb.njit(lambda x: x + 1).compile((nb.int64,))(2) == 3

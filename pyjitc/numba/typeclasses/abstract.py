@@ -63,7 +63,7 @@ class Type(TypeName, metaclass=_Interned):
         given = axes if isinstance(axes, tuple) else (axes,)
         if not given or not all(isinstance(x, slice) and x.start is x.stop is None and x.step in (None, 1)
                                 for x in given):
-            return super().__getitem__(axes)  # raises the error
+            raise KeyError(f"Can only index numba types with slices with no start or stop, got {axes}")
         return self.array_type(self, len(given), "C" if given[-1].step else "F" if given[0].step else "A")
 
     def __eq__(self, other):
@@ -132,6 +132,10 @@ class TypeRef(Dummy):
     def __init__(self, instance_type):
         self.instance_type = instance_type
         super().__init__(f"typeref[{instance_type}]")
+
+    @property
+    def key(self):
+        return self.instance_type
 
 
 class VarArg(Type):

@@ -2,14 +2,17 @@
 from __future__ import annotations
 
 import ctypes
+import functools
+from typing import NamedTuple
 
 import numpy as np
 
 from ...base.lazy import lazy
 from ...types import kinds
 from ...types.lattice import dtype_of, type_of_dtype
+from ..errors import NumbaNotImplementedError
 from .abstract import Hashable, Opaque, Type
-from .scalars import CharSeq, NoneType, UnicodeCharSeq, of_scalar, uint8, void, voidptr
+from .scalars import CharSeq, EnumMember, NoneType, UnicodeCharSeq, of_scalar, pyobject, uint8, void, voidptr
 
 _foreign = lazy("pyjitc.lib.py.foreign")
 
@@ -64,6 +67,8 @@ class Array(Buffer, ArrayCompatible):
     """The type of an array. layout: 'C', 'F' or 'A'."""
 
     def __init__(self, dtype, ndim, layout, readonly=False, name=None, aligned=True):
+        if isinstance(dtype, NestedArray):  # its axes are the last ones
+            dtype, ndim = dtype.dtype, ndim + dtype.ndim
         self.aligned = aligned
         super().__init__(dtype, ndim, layout, readonly,
                          name or f"{'readonly ' * readonly}array({dtype}, {ndim}d, {layout})")
@@ -93,6 +98,8 @@ Type.array_type = Array
 
 class NestedArray(Array):
     def __init__(self, dtype, shape):
+        if isinstance(dtype, NestedArray):
+            dtype, shape = dtype.dtype, (*shape, *dtype.shape)
         self.shape = tuple(shape)
         super().__init__(dtype, len(self.shape), "C", name=f"nestedarray({dtype}, {self.shape})")
 
@@ -100,46 +107,57 @@ class NestedArray(Array):
         return f"NestedArray({self.dtype!r}, {self.shape})"
 
 
+class RecordField(NamedTuple):
+    """A field of a record."""
+
+    type: Type
+    offset: int
+    alignment: int | None = None
+    title: object = None
+
+
 class Record(Type):
-    """The type of an element of a structured array."""
+    """The type of an element of a structured array. fields: pairs of a name and a dict with type, offset and so on.
+    A field with a title is there under both names."""
 
-    interned = False  # the dtype is set after the type was made
+    def __init__(self, fields, size, aligned):
+        self.fields = {name: one if isinstance(one, RecordField) else RecordField(**one) for name, one in fields}
+        self.size, self.aligned = size, aligned
+        shown = ",".join(f"{name}[type={one.type};offset={one.offset}"
+                         + "".join(f";{what}={x}" for what, x in (("alignment", one.alignment), ("title", one.title))
+                                   if x is not None) + "]" for name, one in self.fields.items())
+        super().__init__(f"Record({shown};{size};{aligned})")
 
-    def __init__(self, name, fields, size, aligned):
-        self.fields, self.size, self.aligned = dict(fields), size, aligned
-        super().__init__(name)
-
-    @property
-    def key(self):
-        return self.name, self.size, self.aligned, self.__dict__.get("_dtype")
-
-    @property
+    @functools.cached_property
     def dtype(self):
-        return self._dtype
+        names = [name for name in self.fields if not self.is_title(name)]
+        own = [self.fields[name] for name in names]
+        return np.dtype({"names": names, "formats": [as_dtype(one.type) for one in own],
+                         "offsets": [one.offset for one in own], "itemsize": self.size,
+                         "titles": [one.title for one in own]}, align=self.aligned)
 
     @property
     def type(self):
-        return kinds.Record(self._dtype)
+        return kinds.Record(self.dtype)
 
     @property
     def members(self):
-        return [(name, self.typeof(name)) for name in self.fields]
+        return [(name, self.typeof(name)) for name in self.fields if not self.is_title(name)]
 
     def typeof(self, name):
-        return self.fields[name]
+        return self.fields[name].type
 
     def offset(self, name):
-        return self._dtype.fields[name][1]
+        return self.fields[name].offset
 
     def alignof(self, name):
-        return self._dtype.fields[name][0].alignment
+        return self.dtype.fields[name][0].alignment
 
     def has_titles(self):
-        return any(len(field) > 2 for field in self._dtype.fields.values())
+        return any(one.title is not None for one in self.fields.values())
 
     def is_title(self, name):
-        field = self._dtype.fields[name]
-        return len(field) > 2 and field[2] == name
+        return name in self.fields and self.fields[name].title == name
 
     @property
     def bitwidth(self):
@@ -161,6 +179,9 @@ class DType(Opaque):
     def __init__(self, dtype):
         self.dtype = dtype
         super().__init__(f"dtype({dtype})")
+
+    def __getitem__(self, axes):
+        return self.dtype[axes]
 
     @property
     def type(self):
@@ -194,19 +215,18 @@ def from_dtype(dtype) -> Type:
         return UnicodeCharSeq(dtype.itemsize // 4)
     if dtype.kind == "S":
         return CharSeq(dtype.itemsize)
+    if dtype.kind == "O":
+        return pyobject
     found = type_of_dtype(dtype)
     if found is None:
-        raise NotImplementedError(f"the dtype {dtype} has no native form")
+        raise NumbaNotImplementedError(f"the dtype {dtype} has no native form")
     return of_scalar(found)
 
 
 def from_struct_dtype(dtype) -> Record:
-    fields = {name: from_dtype(dtype.fields[name][0]) for name in dtype.names}
-    shown = ",".join(f"{name}[type={t};offset={dtype.fields[name][1]}]" for name, t in fields.items())
-    made = Record(f"Record({shown};{dtype.itemsize};{dtype.isalignedstruct})", fields, dtype.itemsize,
-                  dtype.isalignedstruct)
-    made._dtype = dtype
-    return made
+    fields = [(name, RecordField(from_dtype(of), offset, None, *title))
+              for name, (of, offset, *title) in dtype.fields.items()]
+    return Record(fields, dtype.itemsize, dtype.isalignedstruct)
 
 
 def as_dtype(t) -> np.dtype:
@@ -219,12 +239,14 @@ def as_dtype(t) -> np.dtype:
         return np.dtype(f"U{t.count}")
     if isinstance(t, CharSeq):
         return np.dtype(f"S{t.count}")
-    if isinstance(t, DType):
+    if isinstance(t, (DType, EnumMember)):
         return as_dtype(t.dtype)
+    if t is pyobject:
+        return np.dtype(object)
     try:
         return dtype_of(t.type)
     except (TypeError, AttributeError):
-        raise NotImplementedError(f"{t!r} cannot be represented as a NumPy dtype") from None
+        raise NumbaNotImplementedError(f"{t!r} cannot be represented as a NumPy dtype") from None
 
 
 def from_ctypes(t) -> Type:

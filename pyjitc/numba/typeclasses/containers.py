@@ -2,11 +2,18 @@
 from __future__ import annotations
 
 from ...types import kinds
+from ..errors import TypingError
 from .abstract import Hashable, MutableSequence, Sequence, Type
 
 
 def is_homogeneous(*types):
     return not types or all(t == types[0] for t in types)
+
+
+def _checked(types) -> tuple:
+    if isinstance(types, Type) and not isinstance(types, BaseTuple):
+        raise TypingError("Argument 'types' is not iterable")
+    return tuple(types)
 
 
 class BaseTuple(Sequence, Hashable):
@@ -45,7 +52,7 @@ class Tuple(BaseTuple):
     """Tuple((int64, float64)); where all members are equal it is a UniTuple."""
 
     def __new__(cls, types=()):
-        types = tuple(types)
+        types = _checked(types)
         if cls is Tuple and types and all(t == types[0] for t in types):
             return UniTuple(types[0], len(types))
         return object.__new__(cls)
@@ -79,7 +86,7 @@ class BaseNamedTuple(BaseTuple):
 
 class NamedTuple(BaseNamedTuple):
     def __init__(self, types, cls):
-        self.types, self.instance_class, self.fields = tuple(types), cls, tuple(cls._fields)
+        self.types, self.instance_class, self.fields = _checked(types), cls, tuple(cls._fields)
         BaseTuple.__init__(self, f"{cls.__name__}({', '.join(map(str, self.types))})")
 
 
@@ -126,6 +133,13 @@ class ListType(MutableSequence):
         self.dtype = self.item_type = itemty
         super().__init__(name or f"ListType[{itemty}]")
 
+    @property
+    def key(self):
+        return self.name, self.dtype
+
+    def __getitem__(self, i):
+        return super().__getitem__(i) if isinstance(i, (slice, tuple)) else self.dtype
+
     def __repr__(self):
         return f"{type(self).__name__}({self.dtype!r})"
 
@@ -171,6 +185,10 @@ class DictType(Type):
         self.key_type, self.value_type, self.initial_value = keyty, valty, initial_value
         self.keyvalue_type = Tuple((keyty, valty))
         super().__init__(f"DictType[{keyty},{valty}]<iv={initial_value}>")
+
+    @property
+    def key(self):
+        return self.name, self.key_type, self.value_type
 
     def __repr__(self):
         return f"DictType({self.key_type!r}, {self.value_type!r})"

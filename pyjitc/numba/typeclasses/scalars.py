@@ -1,12 +1,15 @@
 """The types of numbers, texts, dates, members of enums and other values without parts, and their names."""
 from __future__ import annotations
 
+from functools import total_ordering
+
 import numpy as np
 
 from ...types import kinds
 from .abstract import Dummy, Hashable, Opaque, Type
 
 
+@total_ordering
 class Number(Hashable):
     def __init__(self, name, t=None):
         super().__init__(name)
@@ -17,10 +20,12 @@ class Number(Hashable):
         return self._type
 
     def __lt__(self, other):
+        """Whether all values of this type are values of the other one: an order of types of one kind."""
+        if type(self) is not type(other) or getattr(self, "signed", None) != getattr(other, "signed", None):
+            return NotImplemented
         return self.bitwidth < other.bitwidth
 
-    def __ge__(self, other):
-        return not self < other
+    __hash__ = Hashable.__hash__
 
 
 class Integer(Number):
@@ -109,18 +114,28 @@ class CharSeq(Type):
         return kinds.Record(np.dtype(f"S{self.count}"))
 
 
-class NPDatetime(Number):
-    def __init__(self, unit=""):
-        self.unit = unit
-        t = kinds.NpTime("M", unit or "generic", 1)
-        super().__init__(f"datetime64[{unit}]" if unit else "datetime64", t)
+# Numba's numbers of NumPy's units of time
+_UNITS = {"Y": 0, "M": 1, "W": 2, "D": 4, "h": 5, "m": 6, "s": 7, "ms": 8, "us": 9, "ns": 10, "ps": 11, "fs": 12,
+          "as": 13, "": 14}
 
 
-class NPTimedelta(Number):
+class _NPTime(Number):
+    """The type of a date or a duration: "datetime64" or "timedelta64" and the unit."""
+
+    kind: str
+
     def __init__(self, unit=""):
-        self.unit = unit
-        t = kinds.NpTime("m", unit or "generic", 1)
-        super().__init__(f"timedelta64[{unit}]" if unit else "timedelta64", t)
+        self.unit, self.unit_code = unit, _UNITS[unit]
+        shown = {"M": "datetime64", "m": "timedelta64"}[self.kind]
+        super().__init__(f"{shown}[{unit}]" if unit else shown, kinds.NpTime(self.kind, unit or "generic", 1))
+
+
+class NPDatetime(_NPTime):
+    kind = "M"
+
+
+class NPTimedelta(_NPTime):
+    kind = "m"
 
 
 class EnumMember(Type):

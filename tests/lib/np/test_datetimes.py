@@ -565,3 +565,13 @@ def test_globals_and_fields():
     r = np.zeros(3, [("t", "M8[D]"), ("x", float)])
     r["t"] = SOUND[:3].view("M8[D]")
     alike(of_records, r)
+
+
+def _of_one_element(a):
+    return a.dtype.type(a)
+
+
+def test_scalars_of_arrays_without_axes():
+    compiled = njit(_of_one_element)
+    for x in (np.timedelta64(3, "h"), np.datetime64("2016-01-01"), np.datetime64("NaT", "s")):
+        alike(compiled, np.array(x))

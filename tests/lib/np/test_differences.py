@@ -59,7 +59,7 @@ CASES = {
     "interp": (lambda x, p, f: (np.interp(x, p, f), np.interp(x, p, f, left=-9), np.interp(x, p, f, right=2.5),
                                 np.interp(x, p, f, period=1.5), np.interp(x, p, f, -1, -2, period=-4)),
                (A1, np.array([-1.0, 0, 2]), np.array([1.0, 5, -3])), (A1, np.arange(3.0), A1[:3]), (A1, A1[:0], A1[:0]),
-               (A1, A1, A1[:3])),
+               (A1, A1, A1[:3]), (NAN, A1[:1], A1[1:2]), (np.nan, A1[:1], A1[1:2])),
     "interp of types": (lambda x, p, f: (np.interp(x, p, f, left=-9), np.interp(x, p, f, period=1.5)),
                         (0.5, np.arange(3), S[:3]), (A2, np.arange(3.0), A1[:3]), (A1, np.array([-1.0, 0, 2]), W[:3]),
                         (np.array(0.3), np.arange(3.0), A1[:3]), (S, np.arange(3.0), A1[:3]),

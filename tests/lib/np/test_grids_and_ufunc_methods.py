@@ -73,6 +73,16 @@ def test_reduce_of_any_ufunc():
         agree(g, np.array([[3, 1, 2], [1, 2, 3]], dtype), np.zeros(3, np.float32))
 
 
+def test_methods_take_lists():
+    def f(x, y):
+        return (np.add.reduce([[x, 2], [3, 4]], axis=1, keepdims=True), np.subtract.reduce(y, axis=0, dtype=np.float32),
+                np.maximum.accumulate((1, x, 2), 0), np.add.reduceat([1, 2, x, 4], indices=(0, 2), axis=0),
+                np.add.reduceat(y, [0, 2]), np.maximum.reduce(array=y))
+
+    agree(f, 5, [1, 2, 3])
+    agree(lambda y: (np.add.reduce(y), np.add.accumulate(y)), [1, 2.5])
+
+
 @pytest.mark.parametrize("function", [
     lambda a: np.subtract.reduce(a, (0, 1)), lambda a: np.subtract.reduce(a[:0]),
     lambda a: np.fmax.reduce(a, where=a > 1), lambda a: np.add.reduceat(a[0], [0, 5]),

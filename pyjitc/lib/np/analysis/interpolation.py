@@ -12,7 +12,7 @@ def between(x, xp, fp, left, right):
     """One value of np.interp: linear between neighbours, constant outside."""
     n = len(xp)
     if x != x:
-        return fp.dtype.type(x)
+        return fp[0] if n == 1 else fp.dtype.type(x)
     if x > xp[n - 1]:
         return right
     if x < xp[0]:

@@ -266,7 +266,7 @@ def ends(a, axes, j):
 
 
 def some(x):
-    return bool(np.any(x != 0)) if isinstance(x, np.ndarray) else bool(x != 0)
+    return bool(np.any(x)) if isinstance(x, np.ndarray) else bool(x)
 
 
 def cut(a, axes, low, high, front, back, empty, j):

@@ -127,6 +127,8 @@ class _Array(Protocol):
         found = views.getattr_(x, name)
         if found is None and _is_field(x, name):
             return self.getitem(x, Const(Str, name))
+        if found is None and name in _OF_MEMORYVIEWS and extended.is_as_in_numba():
+            return Call(_OF_MEMORYVIEWS[name], x)
         if found is None and (name in views.METHODS or index.method_module(name) is not None):
             return Apply(METHOD_MAKE, x, name=name)
         return attributes.of_array(x, name) if found is None else found
@@ -142,6 +144,12 @@ class _Array(Protocol):
 
     def call(self, x, args, kwargs):
         raise Mismatch("'numpy.ndarray' object is not callable", "an element is taken with brackets, as in a[i]")
+
+
+# attributes of memoryviews, which are arrays in programs for Numba
+_OF_MEMORYVIEWS = {"readonly": lambda a: not a.flags.writeable, "c_contiguous": lambda a: a.flags.c_contiguous,
+                   "f_contiguous": lambda a: a.flags.f_contiguous,
+                   "contiguous": lambda a: a.flags.c_contiguous or a.flags.f_contiguous}
 
 
 def _is_field(a, name: str) -> bool:

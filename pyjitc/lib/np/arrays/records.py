@@ -40,7 +40,7 @@ def is_records(t) -> bool:
 def field(a: Expr, name) -> Expr:
     """The view a[name]."""
     t, dtype = a.type, a.type.dtype.dtype
-    if name not in (dtype.names or ()):
+    if name not in (dtype.fields or ()):  # names and titles
         return Throw(ValueError, f"no field of name {name}", did_you_mean(name, dtype.names))
     part, offset = dtype.fields[name][:2]
     base, n = part.base, t.ndim
@@ -287,7 +287,7 @@ class _RecordOfArray(Protocol):
 
     def attribute(self, x, name):
         rec = _record_of(x)
-        if name in rec.dtype.names and _has_attributes(rec):
+        if name in rec.dtype.fields and _has_attributes(rec):
             return self.getitem(x, Const(Str, name))
         if name == "dtype":
             return Const(DType(rec), dtype_of(rec))
@@ -303,7 +303,7 @@ class _RecordOfArray(Protocol):
 
     def set_attribute(self, x, name, value):
         rec = _record_of(x)
-        if name in rec.dtype.names and _has_attributes(rec):
+        if name in rec.dtype.fields and _has_attributes(rec):
             return self.setitem(x, Const(Str, name), value, True)
         near = name if name in rec.dtype.names else suggest(name, rec.dtype.names) or name
         raise Mismatch(f"'numpy.{rec.cls.__name__}' object has no attribute '{name}'",

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import Const, Expr, Mismatch, NotNative, Throw
+from ....infer.constants import constant
+from ....infer.meaning import Call, Const, Expr, Mismatch, NotNative, Throw
 from ....types import kinds as k
 from ....types.kinds import NpTime, int64, is_time
 from ....types.lattice import dtype_of, type_of_dtype
@@ -58,6 +59,8 @@ def _constructor(cls, kind):
             if unit is None and kind == "M":
                 return Throw(ValueError, "Converting an integer to a NumPy datetime requires a specified unit")
             return cast(x, unit or NpTime(kind))
+        if isinstance(s, k.Array) and s.ndim == 0 and unit is None:
+            return Call(of_element, constant(cls), x)
         if s is k.Str:
             raise NotNative(f"np.{cls.__name__} of a text is compiled where it is constant",
                             "pass the date as an argument")
@@ -66,6 +69,10 @@ def _constructor(cls, kind):
         raise NotNative(f"np.{cls.__name__} of {a_type(s)} is not compiled", "use a.astype(...) for arrays")
 
     return found
+
+
+def of_element(cls, a):
+    return cls(a[()])
 
 
 @rule("np.datetime_data")

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, NotNative, Throw
+from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, Throw
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ....ops.structure import TUPLE_GET
 from ....types import kinds as k
 from ....types.lattice import dtype_of, kind_of, numpy_counterpart
-from ...build import outlined, a_type
+from ...build import outlined
 from ...intrinsics import as_type, insert_axes
-from ...rule import NONE, Constant, rule
+from ...rule import NONE, ArrayLike, Constant, rule
 from . import elementwise
 from ..reductions import reductions
 from ..shapes.arrange import window
@@ -44,10 +44,8 @@ def method(receiver: Expr, name: str, args, kwargs) -> Expr:
     if function.nout != 1:
         raise Mismatch(f"{name} only supported for functions returning a single value", exception=ValueError)
     array = args[0] if args else kwargs.get("array")
-    if array is not None and not is_array(array):
-        if len(args) + len(kwargs) > 1:
-            raise NotNative(f"np.{function.__name__}.{name} of {a_type(array.type)} with more arguments is not "
-                            f"compiled", "make an array of it")
+    if name != "reduceat" and array is not None and not is_array(array) and len(args) + len(kwargs) == 1:
+        # its numbers may be of two types
         return Call(of_sequence, receiver, Const(k.Bool, name == "reduce"), array)
     return _RULES[name]([receiver, *args], kwargs)
 
@@ -123,7 +121,8 @@ def _resolved(function, name, a, dtype, out):
 
 
 @rule("np.ufunc.reduce")
-def _reduce(ufunc, array, axis=0, dtype=None, out=None, keepdims: Constant = False, initial=..., where=np._NoValue):
+def _reduce(ufunc, array: ArrayLike, axis=0, dtype=None, out=None, keepdims: Constant = False, initial=...,
+            where=np._NoValue):
     a, function = array, ufunc.type.value
     no_initial = initial.type is k.NoneType
     if no_initial or initial.type is k.Ellipsis_ or isinstance(initial.type, k.Singleton):
@@ -271,12 +270,12 @@ def combine(f, out, a, where):
 
 
 @rule("np.ufunc.accumulate")
-def _accumulate(ufunc, array, axis=0, dtype=None, out=None):
+def _accumulate(ufunc, array: ArrayLike, axis=0, dtype=None, out=None):
     return _along(ufunc.type.value, "accumulate", array, axis, dtype, out)
 
 
 @rule("np.ufunc.reduceat")
-def _reduceat(ufunc, array, indices, axis=0, dtype=None, out=None):
+def _reduceat(ufunc, array: ArrayLike, indices, axis=0, dtype=None, out=None):
     return _along(ufunc.type.value, "reduceat", array, axis, dtype, out, indices)
 
 

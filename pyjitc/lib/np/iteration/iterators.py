@@ -196,15 +196,19 @@ def _nditer(op, flags=None, op_flags=None, op_dtypes=None, order: Constant = "K"
         if write and y.type is not None and not y.type.writable:
             return Throw(ValueError, "output array is read-only")
     if several and order in ("K", "A") and len(parts) > 1:
-        # None: the array is allocated here
-        if not all(y.type is None or y.type.layout == "C" or y.type.ndim == 0 for y in parts):
-            raise NotNative("np.nditer of several arrays in the order of memory is compiled where all are in C order",
-                            "write order='C'")
-        order = "C"
+        order = _joint_order(order, [y.type for y in parts])
     empty = Const(Bool, "zerosize_ok" in flags)
     if not several:
         return Call(single, parts[0], Const(k.Str, order), empty, Const(Bool, writable[0]))
     return Call(joint, _tuple(parts), Const(k.Str, order), empty, Const(k.Tuple((Bool,) * len(parts)), writable))
+
+
+def _joint_order(order: str, types: list) -> str:
+    """The order of a loop over several arrays: K only where strides decide it at run time."""
+    given = [t for t in types if t is not None and t.ndim > 0]  # None: an array that is made here, in C order
+    if all(t.layout == "C" for t in given):
+        return "C"
+    return order if order == "K" else "F" if len(given) == len(types) and all(t.layout == "F" for t in given) else "C"
 
 
 def check_filled(shape, empty):
@@ -299,7 +303,81 @@ def cell(a, i):
 def joint(arrays, order, empty, writes):
     shape = common_shape(arrays)
     check_filled(shape, empty)
-    return rows_of_cells(turned(all_spread(arrays, shape, 0), order, 0), writes)
+    arrays = all_spread(arrays, shape, 0)
+    if order == "K":
+        return rows_of_cells(by_memory(forward_all(arrays, 0), 1), writes)
+    return rows_of_cells(turned(arrays, order, 0), writes)
+
+
+def forward_all(arrays, axis):
+    """The views in which no axis runs backwards in all arrays that have one there."""
+    if axis == arrays[0].ndim:
+        return arrays
+    way = -1 if runs_backwards(arrays, axis) else 1
+    return forward_all(stepped(arrays, axis, way, 0), axis + 1)
+
+
+def runs_backwards(arrays, axis):
+    back = False
+    for a in arrays:
+        if a.strides[axis] > 0:
+            return False
+        if a.strides[axis] < 0:
+            back = True
+    return back
+
+
+def stepped(arrays, axis, way, j):
+    if j == len(arrays):
+        return ()
+    return (np.moveaxis(np.moveaxis(arrays[j], axis, 0)[::way], 0, axis),) + stepped(arrays, axis, way, j + 1)
+
+
+def by_memory(arrays, k):
+    """The views with their axes in NumPy's order for several arrays: an insertion sort from the last axis, in which
+    arrays with a stride of zero have no say, and of arrays that disagree those in C order decide. k: how many axes from
+    the end are in order."""
+    if k >= arrays[0].ndim:
+        return arrays
+    axis = arrays[0].ndim - 1 - k
+    return by_memory(moved_behind(arrays, axis, last_behind(arrays, axis)), k + 1)
+
+
+def last_behind(arrays, axis):
+    """The place for this axis among those after it."""
+    found = axis
+    for other in range(axis + 1, arrays[0].ndim):
+        order = compared(arrays, axis, other)
+        if order < 0:
+            return found
+        if order > 0:
+            found = other
+    return found
+
+
+def compared(arrays, axis, other):
+    """1 if the axis belongs behind the other one, -1 if before it, 0 if no array has steps along both."""
+    if arrays[0].shape[axis] == 1 or arrays[0].shape[other] == 1:
+        return 0
+    order = 0
+    for a in arrays:
+        step, inner = abs(a.strides[axis]), abs(a.strides[other])
+        if step != 0 and inner != 0:
+            if inner <= step:
+                order = -1
+            elif order == 0:
+                order = 1
+    return order
+
+
+def moved_behind(arrays, axis, place):
+    if axis + 1 >= arrays[0].ndim:
+        return arrays
+    return moved_behind(all_exchanged(arrays, axis, axis < place, 0), axis + 1, place)
+
+
+def all_exchanged(arrays, axis, turn, j):
+    return () if j == len(arrays) else (exchanged(arrays[j], axis, turn),) + all_exchanged(arrays, axis, turn, j + 1)
 
 
 def all_spread(arrays, shape, j):
