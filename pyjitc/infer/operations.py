@@ -13,7 +13,7 @@ from ..base.lazy import lazy
 from ..front.recursion import Recursive, SELF
 from ..ir import core as ir
 from ..ops import control, exceptions, generic, memory, pyobject, structure
-from ..types.classes import FIXED_MODULES, fields, is_fixed, namespace, own
+from ..types.classes import FIXED_MODULES, OWN_MODULES, fields, is_fixed, is_part_of_library, namespace, own
 from ..types.kinds import (
     Array, Attributes, Bool, Cell, Container, Dict, DictDisplay, DType, Exception_, Function, FunctionObject, Int,
     List, ListDisplay, Method, NoneType, Object, ObjectCell, ObjectOf, Singleton, Str, Struct, Super, Tuple, Type,
@@ -294,6 +294,11 @@ class Operations:
                 error.hint = self.library.other_attribute(x, name)
             raise
 
+    def may_change(self, holder) -> bool:
+        """Whether attributes of a module are compared before each call: programs assign them, and tests patch functions
+        of Python's library and of NumPy, such as time.time. This package and its library assume that nobody does."""
+        return not self.analysis.spec.proto.library and holder.__name__.partition(".")[0] not in OWN_MODULES
+
     def known_attribute(self, x: Expr, name: str):
         if isinstance(x.type, Singleton):
             found = self.library.known_attribute(x, name)
@@ -309,12 +314,12 @@ class Operations:
                 try:
                     value = getattr(holder, name)
                 except AttributeError as error:
-                    if holder.__name__.split(".")[0] not in FIXED_MODULES:
+                    if self.may_change(holder):
                         self.session.depend(vars(holder), name, UNKNOWN)
                     # A message of another form already says what is wrong.
                     hint = did_you_mean(name, dir(holder)) if "has no attribute" in str(error) else ""
                     raise Mismatch(str(error), hint, AttributeError) from None
-                if holder.__name__.split(".")[0] not in FIXED_MODULES and name in vars(holder):
+                if name in vars(holder) and self.may_change(holder) and not is_part_of_library(holder, name, value):
                     self.session.depend(vars(holder), name, value)
                 return self.held_constant(value)
             if isinstance(holder, type):
@@ -461,7 +466,7 @@ class Operations:
         t = x.type
         holder = t.value if isinstance(t, Singleton) else None
         if isinstance(holder, pytypes.ModuleType):
-            if holder.__name__.split(".")[0] not in FIXED_MODULES:
+            if self.may_change(holder):
                 self.session.depend(vars(holder), name, vars(holder).get(name, UNKNOWN))
             return hasattr(holder, name)
         if isinstance(holder, type):
