@@ -11,7 +11,9 @@ from typing import Any, Callable
 from ..base.errors import did_you_mean
 from ..base.lazy import lazy
 from ..ops import control, exceptions, generic, memory, pyobject, structure
-from ..types.classes import FIXED_MODULES, fields, is_descriptor, is_fixed, namespace, own
+from ..types.classes import (
+    FIXED_MODULES, OWN_MODULES, fields, is_descriptor, is_fixed, is_part_of_library, namespace, own,
+)
 from ..types.kinds import (
     Array, Attributes, Bool, Container, Dict, DictDisplay, DType, Exception_, Function, FunctionObject, List,
     ListDisplay, Method, NoneType, Object, ObjectOf, Singleton, Str, Struct, Super, Tuple, Undefined, Union,
@@ -134,6 +136,11 @@ class Operations(Variables):
                 error.hint = self.library.other_attribute(x, name)
             raise
 
+    def may_change(self, holder) -> bool:
+        """Whether attributes of a module are compared before each call: programs assign them, and tests patch functions
+        of Python's library and of NumPy, such as time.time. This package and its library assume that nobody does."""
+        return not self.analysis.spec.proto.library and holder.__name__.partition(".")[0] not in OWN_MODULES
+
     def known_attribute(self, x: Expr, name: str):
         if isinstance(x.type, Singleton):
             found = self.library.known_attribute(x, name)
@@ -149,12 +156,12 @@ class Operations(Variables):
                 try:
                     value = getattr(holder, name)
                 except AttributeError as error:
-                    if holder.__name__.split(".")[0] not in FIXED_MODULES:
+                    if self.may_change(holder):
                         self.session.depend(vars(holder), name, UNKNOWN)
                     # A message of another form already says what is wrong.
                     hint = did_you_mean(name, dir(holder)) if "has no attribute" in str(error) else ""
                     raise Mismatch(str(error), hint, AttributeError) from None
-                if holder.__name__.split(".")[0] not in FIXED_MODULES and name in vars(holder):
+                if name in vars(holder) and self.may_change(holder) and not is_part_of_library(holder, name, value):
                     self.session.depend(vars(holder), name, value)
                 return self.held_constant(value)
             if isinstance(holder, type):
@@ -305,7 +312,7 @@ class Operations(Variables):
         t = x.type
         holder = t.value if isinstance(t, Singleton) else None
         if isinstance(holder, pytypes.ModuleType):
-            if holder.__name__.split(".")[0] not in FIXED_MODULES:
+            if self.may_change(holder):
                 self.session.depend(vars(holder), name, vars(holder).get(name, UNKNOWN))
             return hasattr(holder, name)
         if isinstance(holder, type):

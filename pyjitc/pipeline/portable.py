@@ -13,9 +13,10 @@ object itself, tagged LITERAL, and serve in this process only.
 from __future__ import annotations
 
 import enum
+import importlib
 import sys
 import weakref
-from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MemberDescriptorType, ModuleType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 
 import numpy as np
 
@@ -39,6 +40,7 @@ _records = lazy("pyjitc.runtime.records")
 _ufuncs = lazy("pyjitc.runtime.ufuncs")  # only programs that make ufuncs load it
 LITERAL = "literal"
 _SCALARS = (type(None), bool, int, float, complex, str, bytes, type(...))
+_BOUND = MethodType, BuiltinFunctionType
 _NAMED = (type, BuiltinFunctionType, np.ufunc, type(np.sum), type(np.ndarray.sum), type(str.join))
 
 
@@ -168,12 +170,11 @@ def fingerprint(value) -> tuple:
     composed = attributes_type(value)
     if composed is not None:  # read at run time, like arrays
         return "attributes", type_key(composed)
-    if isinstance(value, _NAMED):
-        name = _name(value)
-        if name is not None:
-            if not isinstance(value, type) or name[0].partition(".")[0] in FIXED_MODULES:
-                return ("name", *name)
-            return ("class", *name, *_class_parts(value))
+    name = _name(value) if callable(value) else None
+    if name is not None and name[0].partition(".")[0] in FIXED_MODULES:
+        return ("name", *name)
+    if name is not None and isinstance(value, _NAMED):
+        return ("class", *name, *_class_parts(value)) if isinstance(value, type) else ("name", *name)
     return LITERAL, Literal(value)
 
 
@@ -219,6 +220,9 @@ def _name(value) -> tuple[str, str] | None:
     """(module, qualified name) by which `value` can be found, else None."""
     if isinstance(value, np.ufunc):
         return ("numpy", value.__name__) if getattr(np, value.__name__, None) is value else None
+    if type(value) in _BOUND and not isinstance(value.__self__, (ModuleType, type)):  # random.random, np.random.normal
+        module, qualname = type(value.__self__).__module__, value.__name__
+        return (module, qualname) if _named(module, qualname) is value else None
     qualname = getattr(value, "__qualname__", None) or getattr(value, "__name__", None)
     module = getattr(value, "__module__", None) or getattr(getattr(value, "__objclass__", None), "__module__", None)
     if not isinstance(qualname, str) or not isinstance(module, str):
@@ -315,10 +319,11 @@ def lookup(container, key):
 
 
 class Paths:
-    """Paths to the objects that one compile read, from `roots` = (function, arguments...) and from the classes of the
-    program in `types`.
+    """Paths to the objects that one compile read, from `roots` = (function, arguments...), from the classes of the
+    program in `types` and from modules of libraries.
 
-    A path is (root number, step, ...), for a class ((module, qualified name), step, ...); a step is a name, or a name
+    A path is (root number, step, ...), for a class ((module, qualified name), step, ...), for the dict of a module of a
+    library ((module, "__dict__"),); a step is a name, or a name
     and a key: globals, cell n, value key, contents, vars, item n, attribute name, type, class n (the dict of class n in
     the method resolution order). A container without a path is a literal."""
 
@@ -331,6 +336,8 @@ class Paths:
                     self.add(cls, (name,))
         for n, root in enumerate(roots):
             self.add(root, (n,))
+        for guard in guards:
+            self.known.update(_of_library(guard.container))
         waiting = list(guards)
         while waiting:
             rest = []
@@ -383,9 +390,20 @@ class Paths:
         return path if path is not None else (Literal(value),)
 
 
+def _of_library(space) -> dict:
+    """{id(space): path} where it is the dict of a module of a library, else {}."""
+    module = space.get("__name__") if type(space) is dict else None
+    if type(module) is not str or module.partition(".")[0] not in FIXED_MODULES or (
+            getattr(sys.modules.get(module), "__dict__", None) is not space):
+        return {}
+    return {id(space): ((module, "__dict__"),)}
+
+
 def follow(path: tuple, roots):
     """The object at `path`; LookupError or AttributeError where there is none."""
     first = path[0]
+    if type(first) is tuple and first[1] == "__dict__" and first[0] not in sys.modules:
+        importlib.import_module(first[0])
     found = (first.value if type(first) is Literal else roots[first] if type(first) is int
              else _named(*first))
     if found is None:

@@ -13,11 +13,14 @@ from types import FunctionType
 from typing import Any
 
 __all__ = ["COMPARISONS", "DECLARED_FIELDS", "DECLARED_TYPES", "FIXED_MODULES", "HIDDEN_FIELDS", "MIRRORED",
-           "OPERATORS", "UNARY", "UNWRITTEN", "defines", "fields", "is_built_in_record", "is_compiled",
-           "is_descriptor", "is_fixed", "is_of_library", "namespace", "own", "are_plain", "refused_method"]
+           "OPERATORS", "OWN_MODULES", "UNARY", "UNWRITTEN", "are_plain", "defines", "fields", "is_built_in_record",
+           "is_compiled", "is_descriptor", "is_fixed", "is_of_library", "is_part_of_library", "namespace", "own",
+           "refused_method"]
 
-# Modules whose attributes are assumed not to change: they have no guards.
-FIXED_MODULES = frozenset(sys.stdlib_module_names) | {"numpy", __name__.partition(".")[0], "llvmlite", "builtins"}
+# Packages whose attributes are assumed not to change: they have no guards.
+OWN_MODULES = frozenset((__name__.partition(".")[0], "llvmlite"))
+# Packages whose classes and functions are assumed not to change, and are found by their names in every process.
+FIXED_MODULES = frozenset(sys.stdlib_module_names) | {"numpy", "builtins"} | OWN_MODULES
 
 # Modules of Python's library whose functions compiled code never runs through the interpreter under njit: those that
 # have a form of their own in compiled code or are refused on purpose (builtins such as `open`), those that call machine
@@ -80,6 +83,13 @@ def is_of_library(module) -> bool:
     has no native form (infer/interpreted_library.py)."""
     root = str(module).partition(".")[0]
     return root in sys.stdlib_module_names and root not in _NOT_ASKED
+
+
+def is_part_of_library(package, name: str, value) -> bool:
+    """Whether `value` is the module `name` of a package of FIXED_MODULES: np.random, which is an attribute of np only
+    once somebody has used it."""
+    path = f"{package.__name__}.{name}"
+    return path.partition(".")[0] in FIXED_MODULES and value is sys.modules.get(path)
 
 
 def is_compiled(module) -> bool:

@@ -1,9 +1,14 @@
 """Changes between two calls take effect in the second: functions that get other code or other defaults, as from
 IPython's autoreload, and values on which a failed compile depended."""
 import collections
+import math
+import os
+import random
 import subprocess
 import sys
+import time
 import types
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -187,6 +192,55 @@ def test_module_attribute_that_failed():
     module.value = 5
     assert f(1) == 6 and f.stats["compiled"] == before + 1
     del module.value
+
+
+@pytest.mark.parametrize("module, name, other, function", [
+    (time, "time", lambda: 5.0, lambda: time.time()),
+    (random, "random", lambda: 0.25, lambda: random.random()),
+    (math, "sin", lambda x: 9.0, lambda: math.sin(1.0)),
+    (math, "pi", 3, lambda: math.pi),
+    (np, "sum", lambda a: 7, lambda: np.sum(np.ones(2))),
+    (np.random, "rand", lambda: 0.125, lambda: np.random.rand()),
+    (os, "getpid", lambda: 7, lambda: os.getpid()),
+    (time, "time", mock.Mock(return_value=4.0), lambda: time.time()),
+])
+def test_functions_of_libraries_that_tests_patch(module, name, other, function, monkeypatch):
+    """Also where the function is compiled while something is patched: the code is not used afterwards."""
+    before, during = njit(function), njit(lambda: function())
+    unpatched = type(before())
+    with monkeypatch.context() as patches:
+        patches.setattr(module, name, other)
+        assert same(before(), function()) and same(during(), function())
+        assert type(other) is not mock.Mock or other.call_count == 4
+    for f in before, during, function:
+        assert type(f()) is unpatched and f() not in (4.0, 5.0, 7, 9.0, 0.25, 0.125, 3)
+
+
+def test_code_that_reads_functions_of_libraries_is_kept_on_disk(tmp_path):
+    """That made with a patched function too, but it is found by that function alone."""
+    (tmp_path / "program.py").write_text("""if True:
+        import random, sys
+        import numpy as np
+        from pyjitc import njit
+
+        @njit(cache=True)
+        def f(n):
+            random.seed(1)
+            np.random.seed(1)
+            return [random.random(), random.gauss(0.0, 1.0), np.random.normal(), float(np.sin(n))]
+
+        usual, expected = np.sin, f.py_func(2)
+        if "patched" in sys.argv:
+            np.sin = lambda x: 3.0
+            assert f(2) == [*expected[:3], 3.0]
+            np.sin = usual
+        assert f(2) == expected
+        print(f.stats["compiled"], f.stats["disk"])
+    """)
+    found = [subprocess.run([sys.executable, "program.py", *args], cwd=tmp_path, capture_output=True, text=True,
+                            check=True, env={**os.environ, "PYJITC_CACHE_DIR": str(tmp_path / "cache")}).stdout.split()
+             for args in ((), ("patched",), ("patched",), ())]
+    assert found == [["1", "0"], ["1", "1"], ["0", "2"], ["0", "1"]]
 
 
 def test_called_function_that_failed(parts):

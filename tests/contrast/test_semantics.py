@@ -3,6 +3,7 @@ import math
 import sys
 import threading
 import warnings
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -277,3 +278,19 @@ def test_sign_of_a_nan_that_is_made():
     assert math.isnan(njit(lambda x: x % 1)(math.inf))
     given = njit(lambda x: math.copysign(1.0, x))
     assert [given(math.copysign(math.nan, s)) for s in (1.0, -1.0)] == [1.0, -1.0]
+
+
+def said(x):
+    print("x is", x)
+    return x
+
+
+def test_builtins_are_those_of_the_compile(capsys):
+    compiled, printed = njit(said), []
+    compiled(1)
+    with mock.patch("builtins.print", lambda *values: printed.append(values)):
+        assert compiled(2) == said(2) and printed == [("x is", 2)]
+    with mock.patch(f"{__name__}.print", lambda *values: 3, create=True):
+        assert compiled(4) == said(4)
+    assert compiled(5) == 5
+    assert capsys.readouterr().out == "x is 1\nx is 2\nx is 5\n"
