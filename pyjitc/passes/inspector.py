@@ -32,7 +32,7 @@ from .alias import Aliases
 from .counted import Definitions, find
 from .repair import repair
 from .rewrite import clone_blocks, clone_inst
-from .versioning import MAX_ARRAYS, no_overlap
+from .versioning import MAX_ARRAYS, no_overlap, note_distinct
 
 __all__ = ["run"]
 
@@ -395,17 +395,12 @@ def _split(fn, room, counted, checks, distinct, always) -> int:
     # the loop that stores
     fast = _copies(loop, order, *plan, kept) if plan else clone_blocks(order, {})
     rest = ir.Block("rest")
-    if distinct and not known:
-        group = fn.flags.alias_groups + 1
-        fn.flags = fn.flags._replace(alias_groups=group)
-        names = {x: n for n, x in enumerate(distinct)}
     for block in fast:
         for n, inst in enumerate(fast[block].insts):
             if inst.op in _CHECKS:
                 _uncheck(inst, narrowed.get(block.insts[n].result))
-            elif (inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE) and inst.args[0] in distinct and not known:
-                numbers = (names[x] for x in (inst.args[0], *distinct[inst.args[0]]))
-                inst.attrs = {**inst.attrs, "noalias": (group, *numbers)}
+    if distinct and not known:
+        note_distinct(fn, fast.values(), distinct)
     fast[header].insts[-1].targets[1] = ir.Edge(rest)
     after = make(rest, a.ISUB, left, take, flags="nuw nsw")
     onward = ir.Edge(outer, [after if k == at else p for k, p in zip(range(len(starts)), fast[header].params)])
