@@ -357,39 +357,12 @@ def _split(fn, room, counted, checks, distinct, always) -> int:
     starts = [take if k == at else p for k, p in enumerate(outer.params)]
     more, fine = make(outer, a.IGT, left, zero, type=Bool), make(outer, control.CONST, type=Bool, value=False)
     # the loop that computes and checks
-    values: dict = {}
-    scan = clone_blocks(order, values)
-    bad = ir.Value(Bool, "bad")  # of the type of the tests: as an int it would make shorter vectors
-    scan[header].params.append(bad)
-    place = ir.Value(Int, "k")
-    verdict = ir.Block("verdict")
-    narrowed = _narrowed(order)
-    wrongs: dict[ir.Value, ir.Block] = {}
-    for block in order:
-        insts: list[ir.Inst] = []
-        for original, inst in zip(block.insts, scan[block].insts):
-            if inst.op is ARRAY_STORE:
-                if not kept:
-                    continue
-                inst.args, inst.attrs = [kept[inst.args[0]], place, inst.args[-1]], {}
-            elif original.result in narrowed and original.op is a.NARROW:
-                if not kept:
-                    continue
-                _uncheck(inst)
-            elif original in checks:
-                wrongs[_ask(insts, inst, loc, narrowed.get(original.result))] = block
-            insts.append(inst)
-        scan[block].insts = insts
-    latch = scan[loop.latches[0]]
-    jump, last = latch.insts.pop(), bad
-    for wrong in wrongs:
-        last = make(latch, a.BOR, last, wrong, type=Bool)
-    latch.insts.append(jump)
-    jump.targets[0].args.append(last)
+    place, verdict, narrowed = ir.Value(Int, "k"), ir.Block("verdict"), _narrowed(order)
+    scan, bad, wrongs = _scan(loop, order, checks, narrowed, kept, place, loc)
     scan[header].insts[-1].targets[1] = ir.Edge(verdict)
     first = [*starts, fine]
     if kept:
-        _count(scan[header], latch, place)
+        _count(scan[header], scan[loop.latches[0]], place)
         first.append(zero)
     branch(outer, more, ir.Edge(scan[header], first), ir.Edge(header, outer.params))
     # the loop that stores
@@ -413,6 +386,40 @@ def _split(fn, room, counted, checks, distinct, always) -> int:
     repair(fn, {wrong: {scan[block]: wrong, scan[header]: none}
                 for wrong, block in wrongs.items() if block not in always})
     return sum(BLOCK * item_bytes(array.type.dtype) for array in kept)
+
+
+def _scan(loop, order, checks, narrowed, kept, place, loc) -> tuple:
+    """A copy of a loop that computes and checks. Returns (block -> its copy; a parameter of the header, whether a check
+    of an earlier trip has failed; the result of each check -> its block). kept: array -> the one that keeps what is
+    stored in it; place: the position there."""
+    scan = clone_blocks(order, {})
+    bad = ir.Value(Bool, "bad")  # of the type of the tests: as an int it would make shorter vectors
+    scan[loop.header].params.append(bad)
+    wrongs: dict[ir.Value, ir.Block] = {}
+    for block in order:
+        insts: list[ir.Inst] = []
+        for original, inst in zip(block.insts, scan[block].insts):
+            if inst.op is ARRAY_STORE:
+                if not kept:
+                    continue
+                inst.args, inst.attrs = [kept[inst.args[0]], place, inst.args[-1]], {}
+            elif original.result in narrowed and original.op is a.NARROW:
+                if not kept:
+                    continue
+                _uncheck(inst)
+            elif original in checks:
+                wrongs[_ask(insts, inst, loc, narrowed.get(original.result))] = block
+            insts.append(inst)
+        scan[block].insts = insts
+    latch = scan[loop.latches[0]]
+    jump, last = latch.insts.pop(), bad
+    for wrong in wrongs:
+        either = ir.Value(Bool)
+        latch.insts.append(ir.Inst(a.BOR, (last, wrong), {}, either, loc))
+        last = either
+    latch.insts.append(jump)
+    jump.targets[0].args.append(last)
+    return scan, bad, wrongs
 
 
 def _known_distinct(blocks) -> bool:
