@@ -212,15 +212,21 @@ NAMES = {name: TypeName(name, text.NAMES[name]) for name in _PUBLIC.split()}
 
 
 def _tuple(types: tuple | list) -> TypeName:
+    """The type of a tuple of values of these types, for a signature: `Tuple((int64, float64[:]))`. Raises TypeError for
+    an item that is no type."""
     types = [_argument(t) for t in types]
     return TypeName(str(Tuple(types)), Tuple(types))
 
 
 def _uniform(element: Type | TypeName, count: int) -> TypeName:
+    """The type of a tuple of `count` values of one type, for a signature: `UniTuple(int64, 3)`. Raises TypeError if
+    `element` is no type."""
     return _tuple([element] * count)
 
 
 def _optional(element: Type | TypeName) -> TypeName:
+    """The type of a value of this type or None, for a signature: `optional(float64)`. Raises TypeError if `element` is
+    no type."""
     t = union_of((_argument(element), kinds.NoneType))
     return TypeName(str(t), t)
 

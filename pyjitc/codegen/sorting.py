@@ -48,6 +48,32 @@ def _count(digits: int) -> str:
   br i1 %{name}.more, label %{name}, label %counted"""
 
 
+# A loop over n keys %k, each of which ends in the block `keyed`: whether they are ordered, and the bits that differ. It
+# starts from the block {0}.
+_READ = """read:
+  %i = phi i64 [ 0, %{0} ], [ %i1, %keyed ]
+  %before = phi i64 [ 0, %{0} ], [ %k, %keyed ]
+  %ordered = phi i1 [ true, %{0} ], [ %ordered1, %keyed ]
+  %any = phi i64 [ 0, %{0} ], [ %any1, %keyed ]
+  %all = phi i64 [ -1, %{0} ], [ %all1, %keyed ]
+"""
+_READ_ALL = """  %follows = icmp ule i64 %before, %k
+  %ordered1 = and i1 %ordered, %follows
+  %any1 = or i64 %any, %k
+  %all1 = and i64 %all, %k
+  %i1 = add i64 %i, 1
+  %more = icmp slt i64 %i1, %n
+  br i1 %more, label %read, label %readall
+readall:
+"""
+_KEY_OF_FLOAT = f"""  %plus = fadd double %x, 0.0
+  %fbits = bitcast double %plus to i64
+  %signs = ashr i64 %fbits, 63
+  %turn = or i64 %signs, {-1 << 63}
+  %fkey = xor i64 %fbits, %turn
+  br label %keyed
+"""
+
 _CLEAR = "".join(f"""
   %row{d} = getelementptr [{1 << _DIGIT} x i32], ptr %counts, i64 {d}
   call void @llvm.memset.p0.i64(ptr %row{d}, i8 0, i64 %row.bytes, i1 false)""" for d in range(3))
@@ -242,13 +268,7 @@ room:
 made:
   %b = getelementptr [2 x i64], ptr %a, i64 %n
   br label %read
-read:
-  %i = phi i64 [ 0, %made ], [ %i1, %keyed ]
-  %before = phi i64 [ 0, %made ], [ %k, %keyed ]
-  %ordered = phi i1 [ true, %made ], [ %ordered1, %keyed ]
-  %any = phi i64 [ 0, %made ], [ %any1, %keyed ]
-  %all = phi i64 [ -1, %made ], [ %all1, %keyed ]
-  %op = getelementptr ptr, ptr %items, i64 %i
+{_READ.format("made")}  %op = getelementptr ptr, ptr %items, i64 %i
   %o = load ptr, ptr %op
 {_load("of", "ptr", "%o", OB_TYPE)}
   %alike = icmp eq ptr %of, %class
@@ -263,13 +283,7 @@ float:
   %nan = fcmp uno double %x, 0.0
   br i1 %nan, label %leave, label %number
 number:
-  %plus = fadd double %x, 0.0
-  %bits = bitcast double %plus to i64
-  %signs = ashr i64 %bits, 63
-  %turn = or i64 %signs, {-1 << 63}
-  %fkey = xor i64 %bits, %turn
-  br label %keyed
-int:
+{_KEY_OF_FLOAT}int:
 {small_int("%o", "int", "leave")}  %ikey = xor i64 %value, {-1 << 63}
   br label %keyed
 keyed:
@@ -279,15 +293,7 @@ keyed:
   store i64 %k, ptr %ap
   %aop = getelementptr i64, ptr %ap, i64 1
   store ptr %o, ptr %aop
-  %follows = icmp ule i64 %before, %k
-  %ordered1 = and i1 %ordered, %follows
-  %any1 = or i64 %any, %k
-  %all1 = and i64 %all, %k
-  %i1 = add i64 %i, 1
-  %more = icmp slt i64 %i1, %n
-  br i1 %more, label %read, label %readall
-readall:
-  %differ = xor i64 %any1, %all1
+{_READ_ALL}  %differ = xor i64 %any1, %all1
   br i1 %ordered1, label %done, label %choose
 choose:
   %result = call ptr @pyj_sort_entries(ptr %a, ptr %b, i64 %n, i64 %differ)
@@ -319,13 +325,7 @@ start:
   %bits = and i64 %floats, %one
   %real = icmp ne i64 %bits, 0
   br label %read
-read:
-  %i = phi i64 [ 0, %start ], [ %i1, %keyed ]
-  %before = phi i64 [ 0, %start ], [ %k, %keyed ]
-  %ordered = phi i1 [ true, %start ], [ %ordered1, %keyed ]
-  %any = phi i64 [ 0, %start ], [ %any1, %keyed ]
-  %all = phi i64 [ -1, %start ], [ %all1, %keyed ]
-  %ap = getelementptr [2 x i64], ptr %a, i64 %i
+{_READ.format("start")}  %ap = getelementptr [2 x i64], ptr %a, i64 %i
   %atp = getelementptr i64, ptr %ap, i64 1
   %at = load i64, ptr %atp
   %row = mul i64 %at, %width
@@ -335,28 +335,14 @@ read:
   br i1 %real, label %float, label %int
 float:
   %x = bitcast i64 %w to double
-  %plus = fadd double %x, 0.0
-  %fbits = bitcast double %plus to i64
-  %signs = ashr i64 %fbits, 63
-  %turn = or i64 %signs, {-1 << 63}
-  %fkey = xor i64 %fbits, %turn
-  br label %keyed
-int:
+{_KEY_OF_FLOAT}int:
   %ikey = xor i64 %w, {-1 << 63}
   br label %keyed
 keyed:
   %key = phi i64 [ %fkey, %float ], [ %ikey, %int ]
   %k = xor i64 %key, %flip
   store i64 %k, ptr %ap
-  %follows = icmp ule i64 %before, %k
-  %ordered1 = and i1 %ordered, %follows
-  %any1 = or i64 %any, %k
-  %all1 = and i64 %all, %k
-  %i1 = add i64 %i, 1
-  %more = icmp slt i64 %i1, %n
-  br i1 %more, label %read, label %readall
-readall:
-  br i1 %ordered1, label %columns, label %sort
+{_READ_ALL}  br i1 %ordered1, label %columns, label %sort
 sort:
   %differ = xor i64 %any1, %all1
   %result = call ptr @pyj_sort_entries(ptr %a, ptr %b, i64 %n, i64 %differ)

@@ -7,6 +7,7 @@ listed in kinds.py, so that a compile loads those of the kinds that it meets.
 """
 from __future__ import annotations
 
+import operator
 from typing import Callable
 
 from ..infer.boxed import boxed, by_python
@@ -18,8 +19,8 @@ from ..types.kinds import Bool, Object, Str, Struct, Type
 from .build import mismatch
 from .intrinsics import same
 
-__all__ = ["Protocol", "State", "boxed", "by_python", "declare", "declare_object", "protocol_of", "protocol_of_kind",
-           "rule_of_kinds", "text_by_python"]
+__all__ = ["ByReference", "Protocol", "State", "boxed", "by_python", "declare", "declare_object", "protocol_of",
+           "protocol_of_kind", "rule_of_kinds", "text_by_python"]
 
 
 class Protocol:
@@ -161,6 +162,15 @@ def _without_place(x: Expr, name: str) -> Mismatch | None:
         setattr(0, name, None)
     except AttributeError as error:
         return Mismatch(f"'{cls.__name__}'" + str(error).removeprefix("'int'"), "", AttributeError)
+
+
+class ByReference(Protocol):
+    """The protocol of references to objects, which `is` compares."""
+
+    has_identity = True
+
+    def identical(self, x, y):
+        return by_python(operator.is_, x, y, type=Bool) if type(x.type) is type(y.type) else None
 
 
 class State(Protocol):

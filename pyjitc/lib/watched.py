@@ -13,7 +13,7 @@ from ..infer.meaning import UNKNOWN, Apply, Const
 from ..ops import pyobject, structure
 from ..types.kinds import Array, NoneType, Object, Singleton, is_numpy_scalar, is_scalar
 from .np.arrays import creation
-from .np.elementwise import elementwise, errors
+from .np.elementwise import elementwise, errors, ufuncs
 from .table import Library
 
 __all__ = ["Watched"]
@@ -67,7 +67,7 @@ class Watched(Library):
         result = super().binary(op, x, y, inplace)
         if op == "@":
             return errors.watched_product("matmul", x, y, result)
-        function = elementwise.OPERATORS.get(op)
+        function = ufuncs.OPERATORS.get(op)
         if function is None or not all(isinstance(z.type, Array) or is_scalar(z.type) for z in (x, y)):
             return result
         if not isinstance(x.type, Array) and not isinstance(y.type, Array):

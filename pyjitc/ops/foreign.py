@@ -8,9 +8,10 @@ import numpy as np
 
 from ..base.lazy import lazy
 from ..ir.core import ELEMENTS, Op, PURE, reads, writes
-from ..types.kinds import Bool, NpBool, NpInt, NoneType
+from ..types.kinds import NoneType
 from ..types.lattice import dtype_of
 from .effects import NO_RULE, STRUCTURAL
+from .lowering import extended
 from .memory import item_bytes
 
 binding = lazy("llvmlite.binding")  # for the interpreter of the IR, to call code written in LLVM
@@ -34,25 +35,16 @@ def _at(address, *shape, type):
     return np.frombuffer(memory, dtype_of(type.dtype)).reshape(shape, order="F" if type.layout == "F" else "C")
 
 
-def _extended(t, c: str) -> str:
-    """The parameter or result of a C function, where short integers are extended."""
-    if t is Bool or t is NpBool:
-        return "i1 zeroext"
-    if isinstance(t, NpInt) and t.bits < 32:
-        return f"{c} {'signext' if t.signed else 'zeroext'}"
-    return c
-
-
 def _call_lower(e, inst, *operands):
     result = inst.attrs["result"]
-    given = [f"{_extended(a.type, e.scalar(a.type))} {x[0]}" for a, x in zip(inst.args, operands)]
+    given = [f"{extended(a.type, e.scalar(a.type))} {x[0]}" for a, x in zip(inst.args, operands)]
     function = e.assign(f"inttoptr i64 {inst.attrs['address']} to ptr")
     thread = e.release_lock() if inst.attrs["frees"] else None
     values = []
     if result is NoneType:
         e.line(f"call void {function}({', '.join(given)})")
     else:
-        c = _extended(result, e.scalar(result))
+        c = extended(result, e.scalar(result))
         returned = " ".join(reversed(c.split()))  # attributes of a result precede its type
         values = [e.assign(f"call {returned} {function}({', '.join(given)})")]
     e.take_lock(thread)

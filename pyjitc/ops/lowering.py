@@ -4,9 +4,9 @@ The protocol for the lowerings of all other records is in emitter.py.
 """
 from __future__ import annotations
 
-from ..types.kinds import Float, NpFloat, NpInt, Int
+from ..types.kinds import Bool, Float, Int, NpBool, NpFloat, NpInt
 
-__all__ = ["llvm", "compare", "intrinsic", "is_lanewise", "libcall", "nothing"]
+__all__ = ["compare", "extended", "intrinsic", "is_lanewise", "libcall", "llvm", "nothing"]
 
 _lanewise: set = set()  # lowerings that are right for vectors, too, where `e.scalar` is the type of a vector
 
@@ -22,6 +22,15 @@ def _is_float(t):
 
 def is_unsigned(t) -> bool:
     return not (t is Int or isinstance(t, NpInt) and t.signed)
+
+
+def extended(t, c: str) -> str:
+    """The LLVM type of a parameter or result of a C function, where short integers are extended. c: that without it."""
+    if t is Bool or t is NpBool:
+        return "i1 zeroext"
+    if isinstance(t, NpInt) and t.bits < 32:
+        return f"{c} {'signext' if t.signed else 'zeroext'}"
+    return c
 
 
 def llvm(opcode: str):

@@ -12,8 +12,9 @@ import numpy as np
 
 from ..ir.core import ALLOCATES, ELEMENTS, ONE_FOR_ALL, RANDOM, Op, reads, writes
 from ..runtime import random
-from ..types.kinds import Bool, Float, Instance, Int, NpBool, NpInt, PythonRandom, uint32, uint64
+from ..types.kinds import Bool, Float, Instance, Int, NpBool, PythonRandom, uint32, uint64
 from .effects import NO_RULE, NONDIFF, UNVARIED
+from .lowering import extended
 
 __all__ = ["RANDOM_OPS"]
 
@@ -45,20 +46,11 @@ def _next_lower(e, inst, generator):
     return [e.assign(f"call {e.scalar(_RESULT[kind])} {function}(ptr {state}) {_QUICK}")]
 
 
-def _extended(t, llvm):
-    """A C parameter: short integers are extended by the caller."""
-    if t is Bool or t is NpBool:
-        return "i1 zeroext"
-    if isinstance(t, NpInt) and t.bits < 32:
-        return f"{llvm} {'signext' if t.signed else 'zeroext'}"
-    return llvm
-
-
 def _call_lower(e, inst, generator, *operands):
     result = inst.attrs["result"]
     types, values = ([], []) if inst.attrs.get("bare") else (["ptr"], [_bitgen(e, inst, generator)])
     for a, x in zip(inst.args[1:], operands):
-        types.append(_extended(a.type, e.scalar(a.type)))
+        types.append(extended(a.type, e.scalar(a.type)))
         values.append(x[0])
     if inst.attrs.get("binomial"):
         kept = e.alloca("i64", _BINOMIAL_WORDS)
@@ -81,7 +73,7 @@ def _bounded_lower(e, inst, generator, offset, span, masked):
     llvm = e.scalar(t)
     width = "i8" if llvm == "i1" else llvm
     slot = e.alloca(width)
-    c = _extended(t, llvm)
+    c = extended(t, llvm)
     function = e.external(f"pyjitc_random_random_bounded_{'bool' if t is NpBool else t.text}_fill")
     e.line(f"call void {function}(ptr {_bitgen(e, inst, generator)}, {c} {offset[0]}, {c} {span[0]}, i64 1, i1 "
            f"zeroext {masked[0]}, ptr {slot}) {_QUICK}")

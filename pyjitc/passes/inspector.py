@@ -32,7 +32,7 @@ from .alias import Aliases
 from .counted import Definitions, find
 from .repair import repair
 from .rewrite import clone_blocks, clone_inst
-from .versioning import MAX_ARRAYS, no_overlap
+from .versioning import MAX_ARRAYS, no_overlap, note_distinct
 
 __all__ = ["run"]
 
@@ -357,13 +357,44 @@ def _split(fn, room, counted, checks, distinct, always) -> int:
     starts = [take if k == at else p for k, p in enumerate(outer.params)]
     more, fine = make(outer, a.IGT, left, zero, type=Bool), make(outer, control.CONST, type=Bool, value=False)
     # the loop that computes and checks
-    values: dict = {}
-    scan = clone_blocks(order, values)
+    place, verdict, narrowed = ir.Value(Int, "k"), ir.Block("verdict"), _narrowed(order)
+    scan, bad, wrongs = _scan(loop, order, checks, narrowed, kept, place, loc)
+    scan[header].insts[-1].targets[1] = ir.Edge(verdict)
+    first = [*starts, fine]
+    if kept:
+        _count(scan[header], scan[loop.latches[0]], place)
+        first.append(zero)
+    branch(outer, more, ir.Edge(scan[header], first), ir.Edge(header, outer.params))
+    # the loop that stores
+    fast = _copies(loop, order, *plan, kept) if plan else clone_blocks(order, {})
+    rest = ir.Block("rest")
+    for block in fast:
+        for n, inst in enumerate(fast[block].insts):
+            if inst.op in _CHECKS:
+                _uncheck(inst, narrowed.get(block.insts[n].result))
+    if distinct and not known:
+        note_distinct(fn, fast.values(), distinct)
+    fast[header].insts[-1].targets[1] = ir.Edge(rest)
+    after = make(rest, a.ISUB, left, take, flags="nuw nsw")
+    onward = ir.Edge(outer, [after if k == at else p for k, p in zip(range(len(starts)), fast[header].params)])
+    rest.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [onward]))
+    branch(verdict, bad, ir.Edge(header, outer.params), ir.Edge(fast[header], [*starts, zero] if kept else starts),
+           likely=False)
+    fn.blocks += [guard, outer, *scan.values(), verdict, *fast.values(), rest]
+    none = ir.Value(Bool)  # the operand for trips that do not reach the check
+    scan[header].insts.insert(0, ir.Inst(control.CONST, (), {"value": False}, none, loc))
+    repair(fn, {wrong: {scan[block]: wrong, scan[header]: none}
+                for wrong, block in wrongs.items() if block not in always})
+    return sum(BLOCK * item_bytes(array.type.dtype) for array in kept)
+
+
+def _scan(loop, order, checks, narrowed, kept, place, loc) -> tuple:
+    """A copy of a loop that computes and checks. Returns (block -> its copy; a parameter of the header, whether a check
+    of an earlier trip has failed; the result of each check -> its block). kept: array -> the one that keeps what is
+    stored in it; place: the position there."""
+    scan = clone_blocks(order, {})
     bad = ir.Value(Bool, "bad")  # of the type of the tests: as an int it would make shorter vectors
-    scan[header].params.append(bad)
-    place = ir.Value(Int, "k")
-    verdict = ir.Block("verdict")
-    narrowed = _narrowed(order)
+    scan[loop.header].params.append(bad)
     wrongs: dict[ir.Value, ir.Block] = {}
     for block in order:
         insts: list[ir.Inst] = []
@@ -383,41 +414,12 @@ def _split(fn, room, counted, checks, distinct, always) -> int:
     latch = scan[loop.latches[0]]
     jump, last = latch.insts.pop(), bad
     for wrong in wrongs:
-        last = make(latch, a.BOR, last, wrong, type=Bool)
+        either = ir.Value(Bool)
+        latch.insts.append(ir.Inst(a.BOR, (last, wrong), {}, either, loc))
+        last = either
     latch.insts.append(jump)
     jump.targets[0].args.append(last)
-    scan[header].insts[-1].targets[1] = ir.Edge(verdict)
-    first = [*starts, fine]
-    if kept:
-        _count(scan[header], latch, place)
-        first.append(zero)
-    branch(outer, more, ir.Edge(scan[header], first), ir.Edge(header, outer.params))
-    # the loop that stores
-    fast = _copies(loop, order, *plan, kept) if plan else clone_blocks(order, {})
-    rest = ir.Block("rest")
-    if distinct and not known:
-        group = fn.flags.alias_groups + 1
-        fn.flags = fn.flags._replace(alias_groups=group)
-        names = {x: n for n, x in enumerate(distinct)}
-    for block in fast:
-        for n, inst in enumerate(fast[block].insts):
-            if inst.op in _CHECKS:
-                _uncheck(inst, narrowed.get(block.insts[n].result))
-            elif (inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE) and inst.args[0] in distinct and not known:
-                numbers = (names[x] for x in (inst.args[0], *distinct[inst.args[0]]))
-                inst.attrs = {**inst.attrs, "noalias": (group, *numbers)}
-    fast[header].insts[-1].targets[1] = ir.Edge(rest)
-    after = make(rest, a.ISUB, left, take, flags="nuw nsw")
-    onward = ir.Edge(outer, [after if k == at else p for k, p in zip(range(len(starts)), fast[header].params)])
-    rest.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [onward]))
-    branch(verdict, bad, ir.Edge(header, outer.params), ir.Edge(fast[header], [*starts, zero] if kept else starts),
-           likely=False)
-    fn.blocks += [guard, outer, *scan.values(), verdict, *fast.values(), rest]
-    none = ir.Value(Bool)  # the operand for trips that do not reach the check
-    scan[header].insts.insert(0, ir.Inst(control.CONST, (), {"value": False}, none, loc))
-    repair(fn, {wrong: {scan[block]: wrong, scan[header]: none}
-                for wrong, block in wrongs.items() if block not in always})
-    return sum(BLOCK * item_bytes(array.type.dtype) for array in kept)
+    return scan, bad, wrongs
 
 
 def _known_distinct(blocks) -> bool:

@@ -31,7 +31,7 @@ from .counted import WIDE, Affine, Counted, Definitions, Products, affine, extre
 from .repair import repair
 from .rewrite import clone_blocks, drop_check, resolve, substitute
 
-__all__ = ["run", "no_overlap", "LEAST", "MAX_ARRAYS"]
+__all__ = ["run", "no_overlap", "note_distinct", "LEAST", "MAX_ARRAYS"]
 
 invariant = lazy(f"{__package__}.invariant")  # for nests that load from memory
 
@@ -505,17 +505,11 @@ def _version(fn, loop, plan, defs, number, found, aliases):
     yes = ir.Value(Bool)
     if plan.holds:
         guard.insts.append(ir.Inst(control.CONST, (), {"value": True}, yes, loc))
-    names = {x: n for n, x in enumerate(plan.distinct)}
-    if names:
-        group = fn.flags.alias_groups + 1
-        fn.flags = fn.flags._replace(alias_groups=group)
     for block in copies.values():
         block.insts = [inst for inst in block.insts if not _is_needless(
             inst, originals.get(inst.result), plan, hoisted, yes, replaced)]
-        for inst in block.insts:
-            if (inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE) and inst.args[0] in plan.distinct:
-                inst.attrs = {**inst.attrs,
-                              "noalias": (group, *(names[x] for x in (inst.args[0], *plan.distinct[inst.args[0]])))}
+    if plan.distinct:
+        note_distinct(fn, copies.values(), plan.distinct)
     for block, (_, stays) in plan.ways.items():
         last = copies[block].insts[-1]
         copies[block].insts[-1] = ir.Inst(control.JUMP, (), {}, None, last.loc, [last.targets[stays]])
@@ -549,6 +543,16 @@ def _version(fn, loop, plan, defs, number, found, aliases):
     fn.blocks += [*new, *copies.values()]
     return {v: {defs.block_of[v]: v, copies[defs.block_of[v]]: resolve(replaced, values[v])} for v in defined
             if v in used_outside}
+
+
+def note_distinct(fn, blocks, distinct) -> None:
+    """Note on accesses of arrays which others they share no memory with. distinct: array -> those others."""
+    group, names = fn.flags.alias_groups + 1, {x: n for n, x in enumerate(distinct)}
+    fn.flags = fn.flags._replace(alias_groups=group)
+    for inst in (inst for block in blocks for inst in block.insts):
+        if (inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE) and inst.args[0] in distinct:
+            others = [names[x] for x in (inst.args[0], *distinct[inst.args[0]])]
+            inst.attrs = {**inst.attrs, "noalias": (group, *others)}
 
 
 def _is_needless(inst, source, plan, hoisted, yes, replaced) -> bool:

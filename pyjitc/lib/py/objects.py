@@ -27,7 +27,7 @@ from .. import operations
 from ..build import number
 from ..intrinsics import NOTHING
 from ..operations import fixed
-from ..protocol import Protocol, State, protocol_of, protocol_of_kind, text_by_python
+from ..protocol import ByReference, Protocol, State, protocol_of, protocol_of_kind, text_by_python
 from .ranges import index
 
 __all__ = ["PROTOCOLS"]
@@ -42,15 +42,6 @@ grids = lazy("pyjitc.lib.np.arrays.grids")
 partials, texts = lazy("pyjitc.lib.py.partials"), lazy("pyjitc.lib.py.texts")
 ofclasses = lazy("pyjitc.lib.py.ofclasses")
 cuda_rules, refusals = lazy("pyjitc.lib.cuda.rules"), lazy("pyjitc.lib.refusals")
-
-
-class _ByReference(Protocol):
-    """The protocol of references to objects, which `is` compares."""
-
-    has_identity = True
-
-    def identical(self, x, y):
-        return by_python(operator.is_, x, y, type=Bool) if type(x.type) is type(y.type) else None
 
 
 class _Functions(dict):
@@ -86,7 +77,7 @@ def _typed(function, type):
     return _rule(function, lambda x: by_python(function, x, type=type))
 
 
-class _Object(_ByReference):
+class _Object(ByReference):
     """The protocol of any Python object: operations are done by the interpreter."""
 
     functions = _Functions({
@@ -181,7 +172,7 @@ class _ObjectState(State):
         return Call(object_last_step, state)
 
 
-class _Exception(_ByReference):
+class _Exception(ByReference):
     text = text_by_python
 
     def attribute(self, x, name):

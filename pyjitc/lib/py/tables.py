@@ -2,7 +2,6 @@
 the containers' own methods."""
 from __future__ import annotations
 
-import operator
 
 from ...infer.meaning import Apply, Call, Const, Expr, NotNative, NeedsList
 from ...infer.names import with_object
@@ -11,9 +10,9 @@ from ...ops.pyobject import PY_CALL, PY_UNBOX
 from ...ops.structure import DISCARD, METHOD_MAKE, PACK, STRUCT_GET
 from ...ops.tables import ITER_NEW, ITER_NEXT
 from ...types import kinds as k
-from ...types.kinds import Bool, ListDisplay, NoneType, Object, Tuple, Undefined, wider
+from ...types.kinds import ListDisplay, NoneType, Object, Tuple, Undefined, wider
 from ..intrinsics import NOTHING
-from ..protocol import Protocol, State, boxed, by_python, protocol_of, text_by_python
+from ..protocol import ByReference, State, boxed, by_python, protocol_of, text_by_python
 from ..rule import Rule
 from .lists import empty, extended, item_of
 
@@ -115,17 +114,13 @@ def after(s, one):
 # ---------------------------------------------------------------- protocols
 
 
-class Held(Protocol):
+class Held(ByReference):
     """The protocol of a Python container. path: that of its class, for messages; rules: method -> (signature, function
     of the arguments as expressions)."""
 
-    has_identity = True
     text = text_by_python
     path = ""
     rules: dict = {}
-
-    def identical(self, x, y):
-        return by_python(operator.is_, x, y, type=Bool) if type(x.type) is type(y.type) else None
 
     def attribute(self, x, name):
         there = (name[0] != "_" or name in self._SPECIAL) and hasattr(x.type.python_class, name)

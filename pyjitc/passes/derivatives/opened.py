@@ -17,6 +17,7 @@ from ...types import kinds as k
 from ..rewrite import split_edge, substitute
 from ..unions import Unions
 from . import variables
+from .activity import items_of
 from .builder import Builder
 
 __all__ = ["end_blocks_at_raises", "enter_loops_once", "open_cells", "open_unions"]
@@ -340,7 +341,7 @@ def _found(fn: Function, order) -> set[Value]:
             if r is not None and type(r.type) is k.Union:
                 values[r] = None
                 if op not in _MADE or op is s.UNION_MAKE and inst.args[0].type not in r.type.members or (
-                        op is s.TUPLE_AT and not all(x.type in r.type.members for x in _items(inst) or (r,))):
+                        op is s.TUPLE_AT and not all(x.type in r.type.members for x in items_of(inst) or (r,))):
                     same.closed.add(r)
             for x in inst.args:
                 if type(x.type) is not k.Union:
@@ -360,12 +361,6 @@ def _found(fn: Function, order) -> set[Value]:
     return {v for v in values if same.of(v) not in closed}
 
 
-def _items(inst: Inst) -> list[Value]:
-    """The items of the tuple that `tuple_at` indexes; empty where the tuple was not made in this function."""
-    made = inst.args[0].inst
-    return made.args if made is not None and made.op is s.TUPLE_MAKE else []
-
-
 def _made(b: Builder, inst: Inst, parts) -> list[Value]:
     """(number of the member, values of all members) for the result of an instruction."""
     op, t = inst.op, inst.result.type
@@ -373,7 +368,8 @@ def _made(b: Builder, inst: Inst, parts) -> list[Value]:
     if op is s.SELECT or op is s.CHOOSE:
         return [b.op(op, inst.args[0], x, y) for x, y in zip(parts[inst.args[1]], parts[inst.args[2]])]
     if op is s.TUPLE_AT:
-        items = [(t.members.index(x.type), dict(zip(_numbered(_parts_of(x.type)), _parts(b, x)))) for x in _items(inst)]
+        items = [(t.members.index(x.type), dict(zip(_numbered(_parts_of(x.type)), _parts(b, x))))
+                 for x in items_of(inst)]
         rows = [[b.const(number, k.Int) for number, _ in items]]
         rows += [[held[x] if x in held else _nothing(b, x[0]) for _, held in items] for x in slots]
         return [b.op(op, b.op(s.TUPLE_MAKE, *row, cls=None), inst.args[1]) for row in rows]

@@ -12,7 +12,7 @@ from ...build import compiled, outlined, provoked
 from ...intrinsics import fail
 from ...rule import intrinsic
 
-__all__ = ["CALLS"]
+__all__ = ["CALLS", "common_type"]
 
 BLOCK = 1024  # results that stay in the L1 cache while the products are added
 

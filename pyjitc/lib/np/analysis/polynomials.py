@@ -14,16 +14,10 @@ from ...intrinsics import fail, strided, warn
 from ...rule import intrinsic, rule
 from ..linalg.eigen import ALWAYS_COMPLEX, all_real, check_finite, eigvals_complex, real_parts
 from ..linalg.linalg import narrowed
+from .convolution import common_type
 
 RankWarning = np.exceptions.RankWarning
 __all__ = ["CALLS"]
-
-
-@intrinsic
-def common_type(a, b):
-    """The common dtype of two arrays."""
-    t = promote(a.type.dtype, b.type.dtype)
-    return Const(k.DType(t), dtype_of(t))
 
 
 @intrinsic

@@ -14,13 +14,6 @@ from .units import AS_NUMBER
 
 __all__ = ["AS_NUMBER", "assigned", "element", "find_binary", "find_compare", "find_unary", "made", "no_cast", "unlike"]
 
-_UFUNCS = {
-    "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "//": np.floor_divide, "%": np.remainder,
-    "**": np.power, "<<": np.left_shift, ">>": np.right_shift, "&": np.bitwise_and, "|": np.bitwise_or,
-    "^": np.bitwise_xor, "<": np.less, "<=": np.less_equal, "==": np.equal, "!=": np.not_equal, ">": np.greater,
-    ">=": np.greater_equal,
-}
-_UNARY = {"-": np.negative, "+": np.positive, "~": np.invert}
 
 
 def _found(function, *types):
@@ -30,7 +23,7 @@ def _found(function, *types):
 
 def find_binary(op: str, s: k.Type, t: k.Type):
     """The rule of an operator where an operand is a date or a duration."""
-    return _found(_UFUNCS[op], s, t) if op in _UFUNCS else None
+    return _found(ufuncs.OPERATORS[op], s, t) if op in ufuncs.OPERATORS else None
 
 
 def find_compare(op: str, s: k.Type, t: k.Type):
@@ -49,7 +42,7 @@ def unlike(op: str, s: k.Type, t: k.Type):
     decide."""
     if op not in ("==", "!="):
         return None
-    function = _UFUNCS[op]
+    function = ufuncs.OPERATORS[op]
     try:
         ufuncs.loop(function, (s, t))
     except Mismatch:
@@ -62,7 +55,7 @@ def unlike(op: str, s: k.Type, t: k.Type):
 
 
 def find_unary(op: str, t: k.Type):
-    return _found(_UNARY[op], t)
+    return _found(ufuncs.UNARY[op], t)
 
 
 # ---------------------------------------------------------------- conversions to and from elements

@@ -26,20 +26,13 @@ from ...py.operators import truth
 from . import loops
 from ..shapes import views
 from ..arrays.creation import scalar_of
-from .ufuncs import RELATIONS, loop, typed
+from .ufuncs import OPERATORS, RELATIONS, UNARY, loop, typed
 
 dates, times = lazy("pyjitc.lib.np.dates.operators"), lazy("pyjitc.lib.np.dates.times")
 
-__all__ = ["CALLS", "METHODS", "OPERATORS", "ufunc", "bound", "binary", "unary", "compare", "assign", "element_type",
+__all__ = ["CALLS", "METHODS", "ufunc", "bound", "binary", "unary", "compare", "assign", "element_type",
            "item", "power", "shape_into", "shape_of", "is_array", "whole"]
 
-OPERATORS = {
-    "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "//": np.floor_divide, "%": np.remainder,
-    "**": np.power, "<<": np.left_shift, ">>": np.right_shift, "&": np.bitwise_and, "|": np.bitwise_or,
-    "^": np.bitwise_xor, "<": np.less, "<=": np.less_equal, "==": np.equal, "!=": np.not_equal, ">": np.greater,
-    ">=": np.greater_equal,
-}
-_UNARY = {"-": np.negative, "+": np.positive, "~": np.invert}
 _KERNELS = {"cast": (loops.cast1, loops.cast2, loops.cast3), "apply": (loops.apply1, loops.apply2, loops.apply3),
             "masked": (loops.masked1, loops.masked2), "kept": (loops.kept1, loops.kept2)}
 NONE = Const(k.NoneType, None)
@@ -396,7 +389,7 @@ def lift(function, args) -> Expr:
 
 
 def unary(op: str, x: Expr) -> Expr:
-    return ufunc(_UNARY[op], [x])
+    return ufunc(UNARY[op], [x])
 
 
 def compare(op: str, x: Expr, y: Expr) -> Expr:

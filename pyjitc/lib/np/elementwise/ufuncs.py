@@ -28,7 +28,15 @@ from . import operators as scalar_operators
 
 dates = lazy("pyjitc.lib.np.dates.rules")
 
-__all__ = ["Loop", "loop", "fold_loop", "typed", "RELATIONS", "RULES", "constant"]
+__all__ = ["OPERATORS", "UNARY", "Loop", "loop", "fold_loop", "typed", "RELATIONS", "RULES", "constant"]
+
+OPERATORS = {
+    "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "//": np.floor_divide, "%": np.remainder,
+    "**": np.power, "<<": np.left_shift, ">>": np.right_shift, "&": np.bitwise_and, "|": np.bitwise_or,
+    "^": np.bitwise_xor, "<": np.less, "<=": np.less_equal, "==": np.equal, "!=": np.not_equal, ">": np.greater,
+    ">=": np.greater_equal,
+}
+UNARY = {"-": np.negative, "+": np.positive, "~": np.invert}
 
 RELATIONS = {np.equal: "==", np.not_equal: "!=", np.less: "<", np.less_equal: "<=", np.greater: ">",
              np.greater_equal: ">="}

@@ -22,7 +22,7 @@ from ..arrays.positions import indices
 from ..reductions.scans import check_axis
 from ..shapes.splitting import as_arrays, spread
 
-__all__ = ["CALLS", "METHODS", "call_vectorized"]
+__all__ = ["CALLS", "METHODS", "all_spread", "call_vectorized", "common_shape", "rows_at"]
 
 
 def _tuple(parts):

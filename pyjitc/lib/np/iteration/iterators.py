@@ -15,11 +15,11 @@ from ...intrinsics import NOTHING
 from ...protocol import Protocol, State
 from ...rule import Constant, intrinsic, rule
 from ..shapes import views
-from .applying import common_shape
+from .applying import all_spread, common_shape, rows_at
 from ..shapes.arrange import permute
 from ..shapes.views import elements, is_contiguous, read_only, view_as
 from ..arrays.making import made
-from ..shapes.splitting import as_arrays, highest, joint_shape, shapes_of, spread
+from ..shapes.splitting import as_arrays, highest, joint_shape, shapes_of
 
 __all__ = ["CALLS", "METHODS", "PROTOCOLS", "items"]
 
@@ -380,10 +380,6 @@ def all_exchanged(arrays, axis, turn, j):
     return () if j == len(arrays) else (exchanged(arrays[j], axis, turn),) + all_exchanged(arrays, axis, turn, j + 1)
 
 
-def all_spread(arrays, shape, j):
-    return () if j == len(arrays) else (spread(arrays[j], shape),) + all_spread(arrays, shape, j + 1)
-
-
 def turned(arrays, order, j):
     return () if j == len(arrays) else (arrays[j].T if order == "F" else arrays[j],) + turned(arrays, order, j + 1)
 
@@ -398,10 +394,6 @@ def rows_of_cells(arrays, writes):
         for i in range(len(arrays[0])):
             for x in rows_of_cells(rows_at(arrays, i, 0), writes):
                 yield x
-
-
-def rows_at(arrays, i, j):
-    return () if j == len(arrays) else (arrays[j][i],) + rows_at(arrays, i, j + 1)
 
 
 def cells_at(arrays, i, writes, j):

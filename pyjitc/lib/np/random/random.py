@@ -5,7 +5,6 @@ the stream, and the object afterwards, are NumPy's. See ops/random.py about thre
 """
 from __future__ import annotations
 
-import operator
 
 import numpy as np
 
@@ -18,10 +17,10 @@ from ....ops.random import RANDOM_GLOBAL
 from ....ops.structure import DISCARD, METHOD_MAKE, TUPLE_MAKE
 from ....runtime import random as runtime
 from ....types import kinds as k
-from ....types.kinds import Array, Bool, DType, Float, Instance, Int, NoneType, Singleton, is_number
+from ....types.kinds import Array, DType, Float, Instance, Int, NoneType, Singleton, is_number
 from ....types.lattice import dtype_of
 from ...build import apply, cast, is_list, type_name
-from ...protocol import Protocol, by_python, protocol_of
+from ...protocol import ByReference, protocol_of
 from ...rule import NONE, NumberOrArray, rule
 from ...py import conversions
 from . import random_bits as bits
@@ -689,13 +688,8 @@ def _methods(cls) -> dict:
     return GENERATOR if cls is np.random.Generator else LEGACY
 
 
-class _Drawing(Protocol):
+class _Drawing(ByReference):
     """Generator and RandomState objects."""
-
-    has_identity = True
-
-    def identical(self, x, y):
-        return by_python(operator.is_, x, y, type=Bool) if type(x.type) is type(y.type) else None
 
     def attribute(self, x, name):
         cls = x.type.cls
