@@ -54,6 +54,7 @@ class Emitter:
         self.any_layout = False  # whether an array of a stricter order is of a type, as among what the program stored
         self.array_class: type | None = None  # the class of the array that is unboxed; None: ndarray
         self.leaving = False  # whether the code is on a path that leaves the function after a failure
+        self.crowded = False  # whether the function releases so many arrays that each release is a call
 
     # -- text
 

@@ -25,6 +25,7 @@ regions = lazy(f"{__package__}.regions")  # only programs with parallel loops lo
 __all__ = ["FunctionEmitter", "stays_call"]
 
 _LARGE = 20  # the most instructions of a function that is inlined into its stub
+_RELEASES = 12  # the most instructions that release something in a function in which each release is inlined
 
 
 def stays_call(fn: ir.Function) -> bool:
@@ -51,6 +52,7 @@ class FunctionEmitter(Emitter):
         self.entry_point = not module.added
         module.added = True
         self.fn = fn
+        self.crowded = _RELEASES < sum(inst.op is RELEASE for block in fn.blocks for inst in block.insts)
         self.values: dict[ir.Value, list[str]] = {}
         self.names: dict[ir.Block, str] = {}
         self.fails: dict[tuple, str] = {}

@@ -3,17 +3,19 @@
 A function of a few instructions is always inlined. Its callees may be as small, and their callees too, so the size of a
 function includes the callees that are inlined into it; if it has become large in this way it is not inlined. For all
 other functions LLVM decides, unless there are so many calls that the copies would be most of the module, or the calls
-are not in loops: then they take no time, whereas LLVM inlines what is called once, and optimises it a second time.
+take no time beside the function: it is large, or the calls are not in loops. LLVM inlines what is called once after it
+has optimised it, and optimises it a second time.
 """
 from __future__ import annotations
 
 from ..ir import core as ir
+from ..ir.cfg import LoopNest
 from ..ops.control import INVOKE
 from .module import SMALL
 
 __all__ = ["callees", "callees_first", "decide", "is_outlined"]
 
-GROWN = 240  # the most instructions of a function that is always inlined, including its inlined callees
+GROWN = 240  # the most instructions of an inlined function, including those of its inlined callees
 COPIES = 4000  # instructions of all copies of one larger function, for all of its calls
 ONCE = 60  # the most instructions of a function that LLVM may inline where no call of it is in a loop
 LEAST = 40  # instructions of the smallest library function that is an image of its own (library.py)
@@ -33,19 +35,21 @@ def decide(functions: list[ir.Function], small: float = SMALL, grown: int = GROW
         for callee, count in found.items():
             total[callee] = total.get(callee, 0) + count
     order = callees_first(functions, sites)
-    repeated = {callee for fn in functions for callee in _in_loops(fn)}
+    size = {fn: sum(len(block.insts) for block in fn.blocks) for fn in functions}
+    asked = any(max(small, ONCE) < size[fn] <= grown for fn in functions if fn in total)
+    repeated = {callee for fn in functions if asked and sites[fn] for callee in _in_loops(fn)}
     for fn in reversed(order):  # callers first
         if fn in repeated:
             repeated.update(sites[fn])
     weight: dict[ir.Function, int] = {}
     for fn in order:
-        own = sum(len(block.insts) for block in fn.blocks)
+        own = size[fn]
         weight[fn] = own + sum(count * weight[callee] for callee, count in sites[fn].items()
                                if callee in weight and callee.flags.llvm_inline == "always")
         way = ""
         if own <= small:
             way = "always" if weight[fn] <= grown else "never"
-        elif own * total.get(fn, 0) > copies or own > ONCE and fn in total and fn not in repeated:
+        elif own * total.get(fn, 0) > copies or fn in total and (own > grown or own > ONCE and fn not in repeated):
             way = "never"
         fn.flags = fn.flags._replace(llvm_inline="" if fn.flags.recursive else way)
 
@@ -62,15 +66,10 @@ def callees(fn: ir.Function) -> dict[ir.Function, int]:
 
 
 def _in_loops(fn: ir.Function) -> set[ir.Function]:
-    """The functions that a function may call in a loop: between the target of a jump back and the jump."""
-    number = {block: n for n, block in enumerate(fn.blocks)}
-    found: set[ir.Function] = set()
-    start = len(fn.blocks)  # of the loops that end behind a block
-    for block in reversed(fn.blocks):
-        start = min([start, *[number[edge.block] for edge in block.edges()]])
-        if start <= number[block]:
-            found.update([inst.attrs["callee"] for inst in block.insts if inst.op is INVOKE])
-    return found
+    """The functions that a function may call in a loop."""
+    nest = LoopNest(fn)
+    return {inst.attrs["callee"] for block in (fn.blocks if nest.irreducible else nest.of) for inst in block.insts
+            if inst.op is INVOKE}
 
 
 def callees_first(functions, sites) -> list[ir.Function]:

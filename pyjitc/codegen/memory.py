@@ -219,6 +219,12 @@ define internal void @pyj_let_go(ptr %owner) nounwind noinline cold {
   call void @pyj_release(ptr %owner)
   ret void
 }""",
+    # for functions with many releases: the branches of each are most of LLVM's work
+    "pyj_give_back": """
+define internal void @pyj_give_back(ptr %owner) nounwind noinline {
+  call void @pyj_release(ptr %owner)
+  ret void
+}""",
     "pyj_release_header": """
 define internal void @pyj_release_header(ptr %header) nounwind noinline {
   %old = atomicrmw sub ptr %header, i64 1 acq_rel
@@ -471,6 +477,7 @@ TEXT["pyj_sizes"] = "\n".join(f'@{name} = private unnamed_addr constant [{len(me
 NEEDS = {
     "pyj_box_array": ("pyj_release", "pyj_release_header", "pyj_handle"),
     "pyj_release": ("pyj_release_header",), "pyj_let_go": ("pyj_release",),
+    "pyj_give_back": ("pyj_release",),
     "pyj_same_owner": ("pyj_owning_object",),
     **{f"pyj_new_{count}": ("pyj_new", "pyj_sizes") for count in range(1, MOST_SIZED + 1)},
 }

@@ -33,6 +33,7 @@ class Emitter(Protocol):
     array_class: type | None  # the class of the array that is unboxed, if it is not ndarray
     computed: dict[tuple[str, str], list[str]]  # operands -> results of operations that share work, in this block of IR
     leaving: bool  # whether the code is on a path that leaves the function after a failure
+    crowded: bool  # whether the function releases so many arrays that each release is a call
     counters: int  # the number of words that share the cost that may accumulate between two polls
     # Whether the processor converts a float that does not fit in an int64 to INT_MIN, as x86 does, and LLVM has an
     # intrinsic for that instruction. The result of LLVM's own conversion is undefined there, so it needs two

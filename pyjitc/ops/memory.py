@@ -426,7 +426,10 @@ def count_references(e, t, x, what):
     if not is_refcounted(t):
         return
     if isinstance(t, Array):
-        e.line(f"call void {e.helper('pyj_let_go' if e.leaving and what == 'release' else f'pyj_{what}')}(ptr {x[1]})")
+        name = f"pyj_{what}"
+        if what == "release" and (e.leaving or e.crowded):
+            name = "pyj_let_go" if e.leaving else "pyj_give_back"
+        e.line(f"call void {e.helper(name)}(ptr {x[1]})")
     elif isinstance(t, (Cell, Iterator)):
         name = "pyj_box_retain" if what == "retain" else f"pyj_drop_box_{heads.layout(e, _content(t))}"
         e.line(f"call void {e.helper(name)}(ptr {x[0]})")

@@ -1,5 +1,5 @@
-"""Which functions LLVM may inline: none that runs once for each call of its caller, since it would optimise the body a
-second time."""
+"""Which functions LLVM may inline: none that is large or that runs once for each call of its caller, since it would
+optimise the body a second time."""
 import re
 
 import numpy as np
@@ -48,16 +48,68 @@ def below_a_loop(a, n):
     return total
 
 
-@pytest.mark.parametrize("program, stays", [(once, True), (twice, True), (in_a_loop, False), (below_a_loop, False)],
-                         ids=lambda x: getattr(x, "__name__", ""))
+def between_loops(a, n):
+    for k in range(n):
+        if a[k] > 1.0:
+            a[k] = a[k] / 3.0
+    total = work(a, 0.5)
+    for k in range(n):
+        while a[k] > 0.5:
+            a[k] = a[k] / 2.0
+        total += a[k]
+    return total
+
+
+def head_of(name, program, texts):
+    """The line of LLVM text that begins a function in the module of a program."""
+    text = next(text for text in texts if f".{program}(" in text)
+    return re.search(rf"(?m)^define internal .*@f\d+\.{name}\(.*$", text)[0]
+
+
+@pytest.mark.parametrize("program, stays", [(once, True), (twice, True), (between_loops, True), (in_a_loop, False),
+                                            (below_a_loop, False)], ids=lambda x: getattr(x, "__name__", ""))
 def test_a_function_that_runs_once_stays_a_call(program, stays, monkeypatch):
     texts = []
     to_object = link.to_object
     monkeypatch.setattr(link, "to_object", lambda text, *more: texts.append(text) or to_object(text, *more))
     compiled = njit(program, cache=False)
     assert compiled(np.arange(5.0), 3) == program(np.arange(5.0), 3)
-    head = re.search(r"(?m)^define internal .*@f\d+\.work\(.*$", texts[-1])[0]
-    assert ("noinline" in head) == stays
+    assert ("noinline" in head_of("work", program.__name__, texts)) == stays
+
+
+def test_a_large_function_stays_a_call_in_a_loop(monkeypatch):
+    texts = []
+    to_object = link.to_object
+    monkeypatch.setattr(link, "to_object", lambda text, *more: texts.append(text) or to_object(text, *more))
+    lines = "".join(f"    if a[{k} % len(a)] > x:\n        a[{k} % len(a)] = x / (a[{k} % len(a)] + {k}.5)\n"
+                    for k in range(24))
+    namespace = {}
+    exec(f"def large(a, x):\n{lines}    return a.sum()", namespace)
+    work = njit(namespace["large"], cache=False)
+
+    def program(a, n):
+        total = 0.0
+        for k in range(n):
+            total += work(a, k * 0.5)
+        return total
+
+    assert njit(program, cache=False)(np.arange(5.0), 3) == program(np.arange(5.0), 3)
+    assert "noinline" in head_of("large", "program", texts)
+
+
+@pytest.mark.parametrize("n, calls", [(2, False), (16, True)])
+def test_each_of_many_releases_is_a_call(n, calls, monkeypatch):
+    texts = []
+    to_object = link.to_object
+    monkeypatch.setattr(link, "to_object", lambda text, *more: texts.append(text) or to_object(text, *more))
+    lines = "".join(f"    if x > {k}:\n        b = np.sort(a + {k})\n        x += b[0] + b[1]\n" for k in range(n))
+    namespace = {"np": np}
+    exec(f"def program(a, x):\n{lines}    return x", namespace)
+    compiled = njit(namespace["program"], cache=False)
+    for x in (-1.0, 1.5, 100.0):
+        assert compiled(np.arange(3.0), x) == compiled.py_func(np.arange(3.0), x)
+    text = next(text for text in texts if "@pyjitc_entry" in text)
+    assert ("call void @pyj_give_back(" in text) == calls
 
 
 def test_calls_of_what_stays_apart_need_no_further_passes(monkeypatch):
