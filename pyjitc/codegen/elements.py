@@ -136,7 +136,7 @@ def few(t: str) -> str:
     size = 4 if t == "float" else 8
     return f"""
 define internal void @pyj_few_{t}(ptr noalias %c, i64 %m, i64 %n, ptr noalias %a, i64 %da, i64 %dx, ptr noalias %b,
-        i64 %db, i64 %inner, ptr noalias %sums) nounwind willreturn {{
+        i64 %db, i64 %inner, ptr noalias %sums) nounwind willreturn noinline {{
   %count = mul i64 %m, %n
   %bytes = mul i64 %count, {size}
   call void @llvm.memset.p0.i64(ptr %c, i8 0, i64 %bytes, i1 false)
