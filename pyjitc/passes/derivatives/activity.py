@@ -104,7 +104,7 @@ def _is_of_complex(inst: Inst) -> bool:
         rules = rules_of(inst)
         # rules that the program defines are typed functions, so they fit the types of the call
         if type(rules) is Ruled:
-            return isinstance(rules.backward, Function)
+            return rules.of_complex or isinstance(rules.backward, Function)
         return rules is not None and rules.of_complex
     return inst.op is not mem.DOT
 
@@ -377,7 +377,8 @@ class Activity:
                            "draw with parameters that are constant, and compute from the numbers; or stop_gradient(x)")
         if op is BLAS:
             return refused(self.fn, inst, f"there is no derivative of what LAPACK's {inst.attrs['name']} computes here",
-                           "solve, inv, det, slogdet, cholesky, qr, svd, svdvals, eigh and eigvalsh have one")
+                           "solve, inv, det, slogdet, cholesky, qr, svd, svdvals, eigh, eigvalsh, eig and eigvals have "
+                           "one")
         if op is a.CAST:
             return refused(self.fn, inst, "a float is made of an integer that comes from LAPACK, or from the bits of a "
                            "number that varies: there is no derivative of that",
