@@ -142,13 +142,13 @@ def batched(function, rule) -> None:
     BATCHED[function.__code__] = rule
 
 
-def by_value(module: str, *functions) -> None:
+def by_value(module: str, *functions, of_complex: bool = False) -> None:
     """The derivatives of library functions that are not inlined and write into no argument: `F_tangent` and
     `F_backward` of a module that is loaded when a derivative is requested; see Ruled in ops/derivative.py."""
     for function in functions:
         _check_called(function)
         name = f"{module}:{function.__name__}"
-        DERIVATIVES[function.__code__] = Ruled(f"{name}_tangent", None, f"{name}_backward")
+        DERIVATIVES[function.__code__] = Ruled(f"{name}_tangent", None, f"{name}_backward", of_complex=of_complex)
 
 
 def cast(x: Expr, t: k.Type) -> Expr:

@@ -36,7 +36,8 @@ class Ruled(Named):
     arguments. Arguments of one-value types, such as functions, are left out. The tangent or cotangent of an argument
     that cannot vary is None. rereads: the positions of the arguments whose elements `backward` reads; None for all
     arguments. fixed: the positions of the items of the last argument, a tuple, that must not vary. repeats: `backward`
-    runs the function again, which must then compute the same."""
+    runs the function again, which must then compute the same. of_complex: whether functions of the library are right
+    for complex numbers, too; cotangents are then dL/dRe - i dL/dIm, as callers pass them."""
 
     __slots__ = ()
     tangent: Any
@@ -45,6 +46,7 @@ class Ruled(Named):
     fixed: tuple[int, ...] = ()
     rereads: tuple[int, ...] | None = None
     repeats: bool = False
+    of_complex: bool = False
 
     def with_functions(self, typed) -> Ruled:
         """The same rules with typed functions for specialisations. typed: specialisation -> typed function."""

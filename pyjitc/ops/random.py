@@ -6,17 +6,17 @@ without the interpreter lock, or the other way round, gets a mixed stream, as wi
 from __future__ import annotations
 
 import ctypes
-from typing import Any
+from typing import Any, Callable
 
 import numpy as np
 
-from ..ir.core import ALLOCATES, ELEMENTS, ONE_FOR_ALL, RANDOM, Op, reads, writes
+from ..ir.core import ALLOCATES, ELEMENTS, ONE_FOR_ALL, RANDOM, SINGULAR, Op, reads, writes
 from ..runtime import random
 from ..types.kinds import Bool, Float, Instance, Int, NpBool, PythonRandom, uint32, uint64
 from .effects import NO_RULE, NONDIFF, UNVARIED
 from .lowering import extended
 
-__all__ = ["RANDOM_OPS"]
+__all__ = ["RANDOM_OPS", "REPARAMETRISED"]
 
 _EFFECTS = reads(RANDOM) | writes(RANDOM)
 # Compiled code also reads words of a Mersenne Twister from its state without a call, so these calls are not the only
@@ -198,6 +198,51 @@ def _table(index, *, row):
     return int(found.view(np.int64)) if row == "k" else float(found)
 
 
+def _by_location_and_scale(b, loc, scale, x):
+    return b.const(1.0), b.fdiv(b.fsub(x, loc), scale)
+
+
+def _by_power(b, a, x):
+    """x ** (1 / a) of a number that does not depend on a."""
+    return (b.fneg(b.fdiv(b.fmul(x, b.log(x)), a)),)
+
+
+def _by_pareto(b, a, x):
+    return (b.fneg(b.fdiv(b.fmul(b.fadd(x, b.const(1.0)), b.log1p(x)), a)),)
+
+
+def _by_lognormal(b, mean, sigma, x):
+    return x, b.fdiv(b.fmul(x, b.fsub(b.log(x), mean)), sigma)
+
+
+def _by_corners(b, left, mode, right, x):
+    """Below the mode (x - left) ** 2 is a number of [0, 1) times (mode - left) * (right - left), and above it
+    (right - x) ** 2 one times (right - mode) * (right - left)."""
+    one, zero, half = b.const(1.0), b.const(0.0), b.const(0.5)
+    below = b.fle(x, mode)
+    near = b.select(below, b.fsub(x, left), b.fsub(x, right))
+    by_base = b.fmul(half, b.fdiv(near, b.fsub(right, left)))
+    by_side = b.fmul(half, b.fdiv(near, b.select(below, b.fsub(mode, left), b.fsub(right, mode))))
+    by_left = b.fsub(b.select(below, b.fsub(one, by_side), zero), by_base)
+    by_right = b.fadd(b.select(below, zero, b.fadd(one, by_side)), by_base)
+    return by_left, b.select(below, by_side, b.fneg(by_side)), by_right
+
+
+# NumPy's function -> the partial derivatives of what it draws by its parameters, where the same bits are drawn whatever
+# the parameters are: (b, parameters, number drawn) -> partial derivatives. The others reject numbers, in a loop.
+REPARAMETRISED: dict[str, Callable] = {
+    "random_uniform": _by_location_and_scale, "random_laplace": _by_location_and_scale,
+    "random_gumbel": _by_location_and_scale, "random_logistic": _by_location_and_scale,
+    "random_normal": _by_location_and_scale, "random_lognormal": _by_lognormal,
+    "random_rayleigh": lambda b, scale, x: (b.fdiv(x, scale),), "random_weibull": _by_power,
+    "random_power": _by_power, "random_pareto": _by_pareto, "random_triangular": _by_corners,
+}
+
+
+def _draw_partials(b, generator, *rest):
+    return None, *REPARAMETRISED[rest[-1].inst.attrs["symbol"]](b, *rest)
+
+
 RANDOM_NEXT = Op("random_next", lambda types, attrs: _RESULT[attrs["kind"]], _EFFECTS, lower=_next_lower,
                  partials=UNVARIED, eval=_next, eval_attrs=True,
                  doc="the next uint64, uint32 or double ({kind}) of the bit generator of a generator object")
@@ -208,6 +253,10 @@ RANDOM_CALL = Op("random_call", lambda types, attrs: attrs["result"], _EFFECTS |
                      "addresses are ints; {result}: its "
                  "type; {binomial}: with room for what a draw keeps; {fills}: it writes all elements of the "
                      "one array whose address it gets")
+RANDOM_DRAW = Op("random_draw", lambda types, attrs: attrs["result"], _EFFECTS, lower=_call_lower,
+                 partials=_draw_partials, eval=_called, eval_attrs=True, traits=SINGULAR,
+                 doc="as random_call, NumPy's C function {symbol} with the result type {result}, of a distribution "
+                     "whose numbers change smoothly with its parameters")
 RANDOM_BOUNDED = Op("random_bounded", lambda types, attrs: types[1], _EFFECTS, lower=_bounded_lower, partials=NONDIFF,
                     eval=_bounded,
                     doc="an unsigned integer of [offset, offset + span], by masks or by Lemire's method")

@@ -92,7 +92,8 @@ def function_of(case, given):
     terms = []
     for n, (path, x) in enumerate(parts):
         weight = space[f"w{n}"] = np.linspace(0.5, 1.5, x.size).reshape(x.shape) if x.ndim else 1.0
-        for view in ((f"np.real({path})", f"np.imag({path})") if x.dtype.kind == "c" else (path,)):
+        # compiled code takes the result of np.linalg.eig and np.roots, of which the type depends on values, as either
+        for view in (f"np.real({path})", f"np.imag({path})") if x.dtype.kind == "c" else (f"np.real({path})",):
             terms.append(f"np.sum(np.sin({view}) * w{n})" if isinstance(weight, np.ndarray) else f"np.sin({view})")
     body = "\n    ".join([*lines, f"return {' + '.join(terms) or '0.0'}"])
     exec(compile(f"def f({', '.join(varied)}):\n    {body}\n", f"<{case.name}>", "exec"), space)

@@ -30,9 +30,65 @@ def test_of_tall_matrices():
     agree(f, TALL)
 
 
+def test_of_wide_matrices():
+    def f(a):
+        q, r = np.linalg.qr(a)
+        return np.sum(q * V) + np.sum(r ** 3)
+
+    agree(f, TALL.T.copy())
+
+
+@pytest.mark.parametrize("a", [TALL, TALL.T.copy(), V, TALL[:, :1].copy()], ids=["tall", "wide", "square", "column"])
+def test_of_all_singular_vectors(a):
+    """Those beyond the singular values are any basis of a space: the projection to it is unique."""
+    def f(a):
+        u, s, vt = np.linalg.svd(a)
+        n = len(s)
+        rest = np.sin(u[:, n:] @ u[:, n:].T) @ W @ np.arange(3.0) if len(u) == 4 else np.zeros(4)
+        if len(vt) == 4:
+            rest = rest + np.sin(vt[n:].T @ vt[n:]) @ W @ np.arange(3.0)
+        return np.sum(s ** 3) + np.sum(np.abs(u[:, :n] * (1.0 + s))) + np.sum(np.abs(vt[:n]) ** 3) + rest @ W[:, 0]
+
+    agree(f, a)
+
+
+def general(a):
+    w, v = np.linalg.eig(a)
+    k = np.arange(float(len(w)))
+    return (np.sum(np.abs(w) ** 2) + np.sum(w ** 3).real + np.sum(np.abs(v) ** 3) + np.sum(v.real * k)
+            + np.sum(v.imag ** 2 * k) + np.sum(np.abs(np.linalg.eigvals(a) - 1.0)))
+
+
+@pytest.mark.parametrize("a", [R.normal(size=(4, 4)), R.normal(size=(3, 3)) + np.diag([9.0, 5.0, 1.0]),
+                               np.array([[0.0, 1.0], [-2.0, 0.3]])], ids=["mixed", "real", "complex"])
+def test_of_general_matrices(a):
+    """Both of a matrix whose eigenvalues are real and of one where they are not."""
+    agree(general, a)
+    t = R.normal(size=a.shape)
+    gradient = grad(general)
+    step = 1e-6
+    wanted = (gradient(a + step * t) - gradient(a - step * t)) / (2 * step)
+    np.testing.assert_allclose(jvp(gradient, (a,), (t,))[1], wanted, rtol=1e-5, atol=1e-5 * np.max(np.abs(wanted)))
+
+
+def test_of_general_complex_matrices():
+    a, t = (R.normal(size=(3, 3)) + 1j * R.normal(size=(3, 3)) for _ in range(2))
+    step = 1e-6
+    wanted = (general(a + step * t) - general(a - step * t)) / (2 * step)
+    assert np.sum(grad(general)(a) * t).real == pytest.approx(wanted, rel=1e-6)
+    assert jvp(general, (a,), (t,))[1] == pytest.approx(wanted, rel=1e-6)
+
+
+def test_of_roots():
+    def f(p):
+        return np.sum(np.abs(np.roots(p)) ** 3)
+
+    agree(f, np.array([1.0, 0.3, -2.0, 0.5]))
+    agree(f, np.array([2.0, 0.3, 1.0, 0.5, 3.0]))
+    np.testing.assert_allclose(grad(lambda a: np.sum(np.linalg.eigvals(a).real))(H), np.eye(3), atol=1e-12)
+
+
 def test_what_has_none():
-    with pytest.raises(ValueError, match="the derivative of np.linalg.qr is that of matrices with at least as many"):
-        grad(lambda a: np.sum(np.linalg.qr(a)[0]))(TALL.T.copy())
     # equal eigenvalues have no unique vectors; functions that do not use the vectors still have a derivative
     np.testing.assert_allclose(grad(lambda a: np.sum(np.linalg.eigh(a)[0]))(np.eye(2)), np.eye(2))
 

@@ -6,6 +6,8 @@ import pyjitc
 from pyjitc import UnsupportedError, checkpoint, grad, jvp, njit, value_and_grad
 from pyjitc.lib import adjoints, divided
 
+from .differences import agree
+
 X = np.array([0.3, 0.5, 0.1, 0.7])
 
 
@@ -258,3 +260,22 @@ def test_the_message_before_memory_runs_out(monkeypatch):
     monkeypatch.setattr(adjoints, "MEMORY", 10_000)
     with pytest.raises(MemoryError, match="16 bytes for each trip of the loop at line 7"):
         adjoints.roomy(np.zeros(64), 1300, 2, 7)
+
+
+def test_a_checkpoint_may_raise():
+    """Making the text of an exception, here that of `@`, counts as no draw of random numbers."""
+    @checkpoint
+    def block(h, w):
+        for _ in range(3):
+            h = np.tanh(w @ h)
+        return h
+
+    def f(h, ws):
+        for w in ws:
+            h = block(h, w)
+        return np.sum(h * h)
+
+    random = np.random.default_rng(0)
+    agree(f, random.normal(size=4), random.normal(size=(3, 4, 4)))
+    with pytest.raises(ValueError, match="matmul: Input operand 1 has a mismatch in its core dimension 0"):
+        grad(f)(np.ones(5), np.ones((3, 4, 4)))

@@ -1,5 +1,5 @@
-"""Derivatives of arrays that are written into by other means than stores: by generators of random numbers, which fill
-them, and by C functions, which get their addresses."""
+"""Derivatives of random numbers by the parameters of their distributions, and of arrays that are written into by other
+means than stores: by generators of random numbers, which fill them, and by C functions, which get their addresses."""
 import ctypes
 
 import numpy as np
@@ -78,6 +78,49 @@ def ints_in_a_loop(q, seed):
                          ids=lambda f: f.__name__)
 def test_random_numbers_are_constants(function):
     agree(function, Q, 5)
+
+
+def by_location_and_scale(a, b, seed):
+    rng = np.random.default_rng(seed)
+    s = rng.normal(a, b) * rng.uniform(a, a + b) + rng.laplace(a, b) * rng.logistic(a, b)
+    return s + np.sum(rng.gumbel(a, b, 4) ** 2) + np.sum(rng.uniform(a, a + b, 3)) + rng.lognormal(a, b)
+
+
+def by_scale_or_shape(a, b, seed):
+    rng = np.random.default_rng(seed)
+    s = rng.exponential(b) * rng.rayleigh(a) + rng.weibull(b) * rng.pareto(b) + rng.power(a) + rng.gamma(2.0, b)
+    return s + np.sum(rng.exponential(a, 3) * rng.rayleigh(b, 3))
+
+
+def triangular(a, b, seed):
+    rng = np.random.default_rng(seed)
+    s = 0.0
+    for i in range(8):  # on both sides of the mode
+        s += rng.triangular(a, a + b, a + 3.0 * b) * i
+    return s
+
+
+def legacy(a, b, seed):
+    np.random.seed(seed)
+    return np.random.laplace(a, b) + np.random.triangular(a, a + b, 9.0) * np.random.exponential(b)
+
+
+@pytest.mark.parametrize("function", [by_location_and_scale, by_scale_or_shape, triangular, legacy],
+                         ids=lambda f: f.__name__)
+def test_distributions_are_differentiated_by_their_parameters(function):
+    agree(function, 0.7, 1.3, 5)
+
+
+@pytest.mark.parametrize("draw", ["gamma(a, 1.0)", "chisquare(a)", "standard_t(a)", "beta(a, 1.0)", "wald(a, 1.0)",
+                                  "vonmises(0.0, a)", "poisson(a) * a"])
+def test_numbers_of_loops_that_reject_some_have_no_derivative(draw):
+    space = {"np": np}
+    exec(f"def f(a):\n    return np.random.default_rng(3).{draw}", space)
+    for derivative in (grad(space["f"]), lambda a: jvp(space["f"], (a,), (1.0,))):
+        if draw.startswith("poisson"):  # whole numbers are constants between jumps
+            continue
+        with pytest.raises(UnsupportedError, match="are drawn by a loop that rejects some"):
+            derivative(1.5)
 
 
 def test_probabilities_that_vary_are_read_only():

@@ -22,7 +22,7 @@ from ...ops.derivative import Ruled
 from ...ops.foreign import C_CALL, LLVM_CALL
 from ...ops.nest import NEST, NEST_INTO
 from ...ops.effects import NO_RULE, STRUCTURAL, Zero
-from ...ops.random import RANDOM_CALL
+from ...ops.random import RANDOM_CALL, RANDOM_DRAW
 from ...types import kinds as k
 from ...types.classes import FIXED_MODULES
 from ...types.tangents import holds_complex, is_varying, varies
@@ -104,7 +104,7 @@ def _is_of_complex(inst: Inst) -> bool:
         rules = rules_of(inst)
         # rules that the program defines are typed functions, so they fit the types of the call
         if type(rules) is Ruled:
-            return isinstance(rules.backward, Function)
+            return rules.of_complex or isinstance(rules.backward, Function)
         return rules is not None and rules.of_complex
     return inst.op is not mem.DOT
 
@@ -360,9 +360,14 @@ class Activity:
             return refused(self.fn, inst, "numbers or the address of an array that vary go to code outside of pyjitc: "
                            "there is no derivative of that", "put the call into a function with a rule of its own: "
                            "pyjitc.custom_jvp or custom_vjp")
+        if op is RANDOM_CALL:
+            return refused(self.fn, inst, "numbers of this distribution are drawn by a loop that rejects some, or are "
+                           "whole: their derivative by its parameters is not that of the loop",
+                           "draw with parameters that are constant, and compute from the numbers; or stop_gradient(x)")
         if op is BLAS:
             return refused(self.fn, inst, f"there is no derivative of what LAPACK's {inst.attrs['name']} computes here",
-                           "solve, inv, det, slogdet, cholesky, qr, svd, svdvals, eigh and eigvalsh have one")
+                           "solve, inv, det, slogdet, cholesky, qr, svd, svdvals, eigh, eigvalsh, eig and eigvals have "
+                           "one")
         if op is a.CAST:
             return refused(self.fn, inst, "a float is made of an integer that comes from LAPACK, or from the bits of a "
                            "number that varies: there is no derivative of that",
@@ -416,8 +421,9 @@ def written(inst: Inst) -> tuple[list[Value], list[Value]]:
     if is_filled(inst):
         return arrays_behind(inst), []
     if op.effects & WRITES & ~writes(COUNTS, ERRORS) and op not in _OBJECTS and not isinstance(op.partials, Zero):
-        if op is RANDOM_CALL:  # the arrays whose addresses it gets are ints, and probabilities, which it reads
-            return inst.args, [x for x in inst.args if x.type is not k.Int]
+        # of the arrays whose addresses they get these write into arrays of ints
+        if op is RANDOM_CALL or op is RANDOM_DRAW:
+            return [], []
         return [*inst.args, *arrays_behind(inst)], inst.args
     return [], []
 

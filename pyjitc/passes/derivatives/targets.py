@@ -1,9 +1,10 @@
 """Which arrays an instruction may write into."""
 from __future__ import annotations
 
-from ...ir.core import ELEMENTS, Function, Inst, Value, regions_written
+from ...ir.core import ELEMENTS, HOST, Function, Inst, Value, regions_written
 from ...ops import memory as mem
 from ...ops.control import INVOKE
+from ...ops.exceptions import EXC_THROW, THROW
 from ...ops.nest import NEST_INTO, NESTS, kernels
 from ...ops.structure import CHOOSE, SELECT, TUPLE_AT, TUPLE_GET, TUPLE_MAKE
 from ...ops.pyobject import PY_CALL
@@ -47,12 +48,22 @@ def writes_only(inst: Inst, regions: int, seen: set[Function] | None = None) -> 
     return True
 
 
-def writer(fn: Function, region: int) -> tuple[Function, Inst] | None:
-    """The first instruction that writes into a region, and the function of the program that it is in."""
-    inst = next((one for block in fn.blocks for one in block.insts if not writes_only(one, ~region)), None)
-    if inst is None or inst.op is not INVOKE or inst.attrs["callee"].library or inst.attrs["callee"] is fn:
-        return None if inst is None else (fn, inst)
-    return writer(inst.attrs["callee"], region)
+def writer(fn: Function, region: int, seen: set[Function] | None = None) -> tuple[Function, Inst] | None:
+    """The first instruction that writes into a region, and the function of the program that it is in. What only makes
+    an exception that leaves the function, such as formatting its message, does not count."""
+    seen = set() if seen is None else seen
+    seen.add(fn)
+    for block in fn.blocks:
+        raises = block.terminator.op in (THROW, EXC_THROW) and not block.terminator.edges()
+        for inst in block.insts:
+            if inst.op is INVOKE:
+                callee = inst.attrs["callee"]
+                found = None if callee in seen else writer(callee, region, seen)
+                if found is not None:
+                    return (fn, inst) if callee.library else found
+            elif not writes_only(inst, ~region) and not (raises and inst.op.effects & HOST and inst.op is not PY_CALL):
+                return fn, inst
+    return None
 
 
 def written_parameters(fn: Function) -> set[Value]:

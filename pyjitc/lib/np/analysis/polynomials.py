@@ -12,7 +12,7 @@ from ....types.lattice import dtype_of, kind_of, promote
 from ...build import compiled, outlined
 from ...intrinsics import fail, strided, warn
 from ...rule import intrinsic, rule
-from ..linalg.eigen import ALWAYS_COMPLEX, all_real, check_finite, eigvals_complex, real_parts
+from ..linalg.eigen import ALWAYS_COMPLEX, all_real, check_finite, general_values, real_parts
 from ..linalg.linalg import narrowed
 from .convolution import common_type
 
@@ -214,7 +214,7 @@ def poly(seq_of_zeros):
         if zeros.shape[0] != zeros.shape[1] or zeros.shape[0] == 0:
             raise ValueError("input must be 1d or non-empty square 2d array.")
         check_finite(zeros)
-        found = eigvals_complex(strided(zeros.astype(linear_type(zeros), copy=False)), None)
+        found = general_values(strided(zeros.astype(linear_type(zeros), copy=False)))
         if zeros.dtype.kind != "c" and not ALWAYS_COMPLEX and all_real(found):
             return narrowed(from_roots(real_parts(found)), is_single(zeros))
         return made_from(narrowed(found, is_single(zeros)))
@@ -243,7 +243,7 @@ def all_roots(p, first, last):
             if i > 0:
                 companion[i, i - 1] = 1
         check_finite(companion)
-        found[:n] = eigvals_complex(strided(companion), None)
+        found[:n] = general_values(strided(companion))
     return found
 
 

@@ -153,13 +153,6 @@ def eigen_real(work, real, imag, v, letters):
         raise LinAlgError("Eigenvalues did not converge")
 
 
-def all_zero(x):
-    for i in range(len(x)):
-        if x[i] != 0:
-            return False
-    return True
-
-
 def complex_pair(real, imag):
     w = np.empty(len(real), np.complex128)
     for i in range(len(real)):
@@ -189,34 +182,19 @@ def complex_vectors(v, imag):
 def eig(a, single):
     check_square(a)
     check_finite(a)
-    n = a.shape[0]
-    work, v = columns(a), np.empty((n, n), a.dtype)
-    if a.dtype.kind == "c":
-        w = np.empty(n, a.dtype)
-        if n > 0:
-            eigen_complex(work, w, v, "NV")
-        vectors = np.empty((n, n), a.dtype)
-        put_columns(vectors, v)
-        return EigResult(narrowed(w, single), narrowed(vectors, single))
-    real, imag = np.empty(n, a.dtype), np.empty(n, a.dtype)
-    if n > 0:
-        eigen_real(work, real, imag, v, "NV")
-    if not ALWAYS_COMPLEX and all_zero(imag):
-        vectors = np.empty((n, n), a.dtype)
-        put_columns(vectors, v)
-        return EigResult(narrowed(real, single), narrowed(vectors, single))
-    return EigResult(narrowed(complex_pair(real, imag), single), narrowed(complex_vectors(v, imag), single))
+    w, v = general_parts(a)
+    if a.dtype.kind != "c" and not ALWAYS_COMPLEX and all_real(w):
+        return EigResult(narrowed(real_parts(w), single), narrowed(real_parts(v), single))
+    return EigResult(narrowed(w, single), narrowed(v, single))
 
 
 def eigvals(a, single):
     check_square(a)
     check_finite(a)
-    if a.dtype.kind == "c":
-        return narrowed(eigvals_complex(a, None), single)
-    real, imag = eigvals_real(a)
-    if not ALWAYS_COMPLEX and all_zero(imag):
-        return narrowed(real, single)
-    return narrowed(complex_pair(real, imag), single)
+    w = general_values(a)
+    if a.dtype.kind != "c" and not ALWAYS_COMPLEX and all_real(w):
+        return narrowed(real_parts(w), single)
+    return narrowed(w, single)
 
 
 def eigvals_real(a):
@@ -236,7 +214,8 @@ def check_finite_stack(a):
             check_finite_stack(a[i])
 
 
-def eig_complex(a, option):
+@unvectorised
+def general_parts(a):
     """Eigenvalues and eigenvectors as complex numbers, even if all are real."""
     n = a.shape[0]
     work, v = columns(a), np.empty((n, n), a.dtype)
@@ -252,7 +231,9 @@ def eig_complex(a, option):
     return complex_pair(real, imag), complex_vectors(v, imag)
 
 
-def eigvals_complex(a, option):
+@unvectorised
+def general_values(a):
+    """The eigenvalues as complex numbers, even if all are real."""
     if a.dtype.kind == "c":
         w = np.empty(a.shape[0], a.dtype)
         if len(w) > 0:
@@ -260,6 +241,14 @@ def eigvals_complex(a, option):
         return w
     real, imag = eigvals_real(a)
     return complex_pair(real, imag)
+
+
+def general_parts_of(a, option):
+    return general_parts(a)
+
+
+def general_values_of(a, option):
+    return general_values(a)
 
 
 def real_parts(z):
@@ -290,7 +279,7 @@ def eig_stack(a, single):
     check_square(a)
     check_finite_stack(a)
     w, v = np.empty(a.shape[:-1], np.complex128), np.empty(a.shape, np.complex128)
-    over_matrices((w, v), a, eig_complex, None)
+    over_matrices((w, v), a, general_parts_of, None)
     if a.dtype.kind != "c" and not ALWAYS_COMPLEX and all_real(w):
         return EigResult(narrowed(real_parts(w), single), narrowed(real_parts(v), single))
     return EigResult(narrowed(w, single), narrowed(v, single))
@@ -300,7 +289,7 @@ def eigvals_stack(a, single):
     check_square(a)
     check_finite_stack(a)
     w = np.empty(a.shape[:-1], np.complex128)
-    over_matrices(w, a, eigvals_complex, None)
+    over_matrices(w, a, general_values_of, None)
     if a.dtype.kind != "c" and not ALWAYS_COMPLEX and all_real(w):
         return narrowed(real_parts(w), single)
     return narrowed(w, single)
@@ -318,6 +307,7 @@ def _general(name, function, stack):
 
 
 by_value("np.linalg.rules", eigen_lower, eigen_upper, eigenvalues_lower, eigenvalues_upper)
+by_value("np.linalg.rules", general_parts, general_values, of_complex=True)
 
 CALLS = {
     np.linalg.eigh: _symmetric("eigh", eigh, eigh_stack),

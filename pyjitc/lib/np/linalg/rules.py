@@ -1,4 +1,5 @@
-"""The derivatives of factorisations of real matrices, which are the first argument of functions that are not inlined.
+"""The derivatives of factorisations of matrices, which are the first argument of functions that are not inlined: of
+real matrices, and of complex ones for the eigenvalues of general matrices.
 
 F_tangent(a, a_t) and F_backward(a, result, g) of each function F that `by_value` names, see ops/derivative.py. Cholesky
 factors and eigenvalues of symmetric matrices depend on one triangle of the matrix only, since LAPACK does not read the
@@ -9,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .eigen import eigen_lower, eigen_upper
-from .linalg import determinant, log_determinant, lower_factor, reduced_qr, singular_parts
+from .eigen import eigen_lower, eigen_upper, general_parts
+from .linalg import determinant, full_parts, log_determinant, lower_factor, reduced_qr, singular_parts
 from .matrices import fitted_columns
 
 __all__: list[str] = []
@@ -111,26 +112,27 @@ def upper_factor_backward(a, up, g):
 
 
 def reduced_qr_tangent(a, a_t):
-    check_tall(a)
     q, r = reduced_qr(a)
-    c = np.linalg.solve(r.T, a_t.T).T
+    few = len(r)
+    c = np.linalg.solve(r[:, :few].T, a_t[:, :few].T).T
     m = q.T @ c
     turn = np.tril(m, -1) - np.tril(m, -1).T
-    return c - q @ m + q @ turn, (m - turn) @ r
+    q_t = c - q @ m + q @ turn
+    return q_t, q_t.T @ a + q.T @ a_t
 
 
 def reduced_qr_backward(a, result, g):
-    check_tall(a)
+    """The columns of r beyond the square part are q.T @ a, where q is that of the first columns of a."""
     q, r = result
     q_, r_ = g
-    m = r @ r_.T - q_.T @ q
+    few = len(r)
+    q_ = q_ + a[:, few:] @ r_[:, few:].T
+    m = r[:, :few] @ r_[:, :few].T - q_.T @ q
     x = q_ + q @ (np.tril(m) + np.tril(m, -1).T)
-    return (np.linalg.solve(r, x.T).T,)
-
-
-def check_tall(a):
-    if a.shape[0] < a.shape[1]:
-        raise ValueError("the derivative of np.linalg.qr is that of matrices with at least as many rows as columns")
+    found = np.empty(a.shape)
+    found[:, :few] = np.linalg.solve(r[:, :few], x.T).T
+    found[:, few:] = q @ r_[:, few:]
+    return (found,)
 
 
 # -- singular values
@@ -165,20 +167,34 @@ def singular_parts_backward(a, result, g):
     return (found,)
 
 
-def check_not_wide(a):
-    if a.shape[0] != a.shape[1]:
-        raise ValueError("the derivative of np.linalg.svd is that of as many vectors as there are singular values: "
-                         "write svd(a, full_matrices=False)")
-
-
 def full_parts_tangent(a, a_t):
-    check_not_wide(a)
-    return singular_parts_tangent(a, a_t)
+    """The vectors beyond the singular values are any basis of a space: of all its changes, this is the one that turns
+    the space but not the vectors within it."""
+    u, s, vt = full_parts(a)
+    few = len(s)
+    p = u.T @ a_t @ vt.T
+    f, inner = gaps(s * s), p[:few, :few]
+    turn_u, turn_v = np.zeros(u.shape), np.zeros(vt.shape)
+    turn_u[:few, :few] = times(f, inner * s + s.reshape(-1, 1) * inner.T)
+    turn_v[:few, :few] = times(f, s.reshape(-1, 1) * inner + inner.T * s)
+    turn_u[few:, :few] = p[few:, :few] / s
+    turn_u[:few, few:] = -turn_u[few:, :few].T
+    turn_v[few:, :few] = p[:few, few:].T / s
+    turn_v[:few, few:] = -turn_v[few:, :few].T
+    return u @ turn_u, np.diag(inner).copy(), np.ascontiguousarray((vt.T @ turn_v).T)
 
 
 def full_parts_backward(a, result, g):
-    check_not_wide(a)
-    return singular_parts_backward(a, result, g)
+    u, s, vt = result
+    u_, s_, vt_ = g
+    few = len(s)
+    f, x, y = gaps(s * s), u.T @ u_, vt @ vt_.T
+    x, y = x - x.T, y - y.T
+    p_ = np.zeros(a.shape)
+    p_[:few, :few] = times(f, x[:few, :few]) * s + s.reshape(-1, 1) * times(f, y[:few, :few]) + np.diag(s_)
+    p_[few:, :few] = x[few:, :few] / s
+    p_[:few, few:] = (y[few:, :few] / s).T
+    return (u @ p_ @ vt,)
 
 
 def singular_values_of_tangent(a, a_t):
@@ -275,3 +291,59 @@ def fitted_columns_backward(a, b, limit, result, g):
         u, _, v = np.linalg.svd(a, full_matrices=False)
         a_ += (u * s_) @ v
     return a_, b_, None
+
+
+# -- eigenvalues of general matrices
+
+
+def inverse_gaps(w):
+    """As `gaps`, for complex numbers."""
+    found = np.zeros((len(w), len(w)), np.complex128)
+    for i in range(len(w)):
+        for j in range(len(w)):
+            if i != j:
+                found[i, j] = np.inf if w[j] == w[i] else 1.0 / (w[j] - w[i])
+    return found
+
+
+def general_parts_tangent(a, a_t):
+    """Eigenvectors have length 1, and the largest element of each is real: of the multiples of a vector that may be
+    added to its change, that keeps both."""
+    w, v = general_parts(a)
+    m = np.linalg.solve(v, a_t @ v)
+    v_t = v @ (inverse_gaps(w) * m)
+    for j in range(len(w)):
+        at = np.argmax(np.abs(v[:, j]))
+        along = np.sum(np.conj(v[:, j]) * v_t[:, j]).real
+        v_t[:, j] -= v[:, j] * complex(along, v_t[at, j].imag / v[at, j].real)
+    return np.diag(m).copy(), v_t
+
+
+def general_parts_backward(a, result, g):
+    w, v = result
+    w_, v_ = g
+    v_ = v_.copy()
+    for j in range(len(w)):
+        at = np.argmax(np.abs(v[:, j]))
+        along = np.sum(v_[:, j] * v[:, j])
+        v_[:, j] -= along.real * np.conj(v[:, j])
+        v_[at, j] -= complex(0.0, along.imag / v[at, j].real)
+    return (of_general(a, v, inverse_gaps(w) * (v.T @ v_) + np.diag(w_)),)
+
+
+def of_general(a, v, m_):
+    """The cotangent of a from that of m = inv(v) @ a_t @ v."""
+    found = np.linalg.solve(v.T, m_ @ v.T)
+    if a.dtype.kind == "c":
+        return found
+    return found.real.copy()
+
+
+def general_values_tangent(a, a_t):
+    _, v = general_parts(a)
+    return np.diag(np.linalg.solve(v, a_t @ v)).copy()
+
+
+def general_values_backward(a, w, g):
+    _, v = general_parts(a)
+    return (of_general(a, v, np.diag(g)),)

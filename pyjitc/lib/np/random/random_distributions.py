@@ -13,7 +13,7 @@ import numpy as np
 from ....ops.arith import CAST, FDIV, IADD, ISUB
 from ....ops.math import COPYSIGN, EXP, LOG1P, SQRT
 from ....ops.memory import ARRAY_DATA, ARRAY_VIEW
-from ....ops.random import NORMAL_TABLE, RANDOM_CALL, RANDOM_NEXT
+from ....ops.random import NORMAL_TABLE, RANDOM_CALL, RANDOM_DRAW, RANDOM_NEXT, REPARAMETRISED
 from ....runtime import random
 from ....types.kinds import Array, Float, Int, float64, int64
 from ...build import outlined
@@ -336,7 +336,16 @@ def normal(gen, loc, scale):
 @cache
 def c_function(name, result=Float, suffix=""):
     """NumPy's function random_<name><suffix>, called on a generator and the parameters."""
-    return partial(RANDOM_CALL, symbol=f"random_{name}{suffix}", result=result)
+    symbol = f"random_{name}{suffix}"
+    return partial(RANDOM_DRAW if symbol in REPARAMETRISED else RANDOM_CALL, symbol=symbol, result=result)
+
+
+def exponential(gen, scale):
+    return scale * RANDOM_CALL(gen, symbol="random_standard_exponential", result=Float)
+
+
+def gamma(gen, shape, scale):
+    return scale * RANDOM_CALL(gen, shape, symbol="random_standard_gamma", result=Float)
 
 
 def fill(gen, out, symbol):
@@ -368,4 +377,6 @@ DRAWS = {name: (c_function(name, Int if name in COUNTS else Float), text) for na
 if random.normal_tables() is not None:
     DRAWS["normal"] = (normal, _PARAMETERS["normal"])
     DRAWS["standard_normal"] = (standard_normal, "")
+DRAWS["exponential"] = (exponential, _PARAMETERS["exponential"])
+DRAWS["gamma"] = (gamma, _PARAMETERS["gamma"])
 DRAWS["binomial"] = (binomial_c, _PARAMETERS["binomial"])
