@@ -6,7 +6,7 @@ lane; only operations whose lowering is one instruction or intrinsic of LLVM, wh
 from __future__ import annotations
 
 from ..ir.core import CHEAP, FREE, MODERATE, PURE, Inst, Op, Value
-from ..types.kinds import Bool, Float, Int, Type, Vector, float32, float64, int64, is_complex, is_number
+from ..types.kinds import Bool, Float, Int, Type, Vector, float16, float32, float64, int64, is_complex, is_number
 from .arith import ARITH_OPS, CAST
 from .effects import NONDIFF
 from .lowering import is_lanewise
@@ -21,7 +21,7 @@ _INTS, _FLOATS = {Int, int64}, {Float, float64}  # of the same representation
 
 
 def may_be_lane(t: Type) -> bool:
-    return t is Bool or is_number(t) and not is_complex(t)
+    return t is Bool or is_number(t) and not is_complex(t) and t is not float16
 
 
 def has_vector_form(inst: Inst) -> bool:

@@ -31,15 +31,16 @@ from ..ops.vectors import (
 )
 from ..types import kinds as k
 from .alias import Aliases
-from .counted import Counted, Definitions, find
+from .counted import MOST_UNROLLED, Counted, Definitions, find
 from .operands import Builder, constant_of
-from .rewrite import drop_check
+from .rewrite import clone_inst, drop_check
 
 __all__ = ["run"]
 
 LANES = 8
 _LEAST = 3  # operations on floats in a loop with which it is worth it
 _KEPT = frozenset(("held", "alone", "beside"))  # attributes whose facts hold for one run of an innermost loop
+_GUARDED = 4  # the most accesses to memory that only some iterations make, each of which becomes LANES branches
 _NEAR = 1 << 32  # a counter that starts below and takes small steps never overflows
 
 
@@ -98,16 +99,21 @@ class _Lanes:
         self.arriving: dict[ir.Block, list] = {self.header: [(None, ())]}
         self.made: list[ir.Block] = []
         self.loaded: dict[tuple, ir.Value] = {}  # operands of a load -> its result in each iteration
+        self.chain: list[ir.Inst] = []  # instructions on what one iteration hands to the next
+        self.splats: dict[ir.Value, ir.Value] = {}
+        self.constants: dict[tuple, ir.Value] = {}
+        self.guarded = 0
         self.stored = False
         self.work = 0
+        self.b = self.ahead = Builder([], self.header.terminator.loc, None)
 
     # -- whether it can be done, and what differs between the iterations
 
     def check(self) -> None:
         counted, loop, of = self.counted, self.loop, self.nest.of
-        if loop.has_hint("novectorize") or any([p not in counted.steps and p not in counted.strides
-                                                for p in self.header.params]):
+        if loop.has_hint("novectorize") or all(map(self.is_unrolled, loop.inner)):
             raise _Unfit
+        self.carried = {p for p in self.header.params if p not in counted.steps and p not in counted.strides}
         accesses = []
         for block in loop.blocks:
             here = of[block]
@@ -124,10 +130,17 @@ class _Lanes:
                                                and not self.is_counter(inst)):
                     raise _Unfit
         stores = [inst for inst in accesses if inst.op is ARRAY_STORE]
-        if "independent" not in self.header.terminator.attrs and not all([
+        self.may_raise = not stores
+        if self.header.terminator.attrs.get("independent") not in ("prange", "nest") and not all([
                 store is other or self.aliases.are_disjoint(store, other) or self.is_own(store, other)
                 for store in stores for other in accesses]):
             raise _Unfit
+
+    def is_unrolled(self, loop) -> bool:
+        """Whether an inner loop will be unrolled, after which LLVM vectorises the outer one."""
+        counted = find(loop, self.defs, self.edges)
+        trips = None if counted is None else self.defs.constant(counted.start[counted.left])
+        return trips is not None and trips <= MOST_UNROLLED and len(loop.exits()) == 1
 
     def is_own(self, store: ir.Inst, other: ir.Inst) -> bool:
         """Whether two accesses are to one element, which is another one in each iteration."""
@@ -176,30 +189,75 @@ class _Lanes:
             varying.update([p for p, (_, given) in depends.items() if not varying.isdisjoint(given)])
         self.varying = varying
 
+    def find_needed(self) -> None:
+        """Find the values that matter besides counting the iterations."""
+        work: list[ir.Value] = []
+        for block in self.loop.blocks:
+            for inst in block.insts:
+                if inst.op.effects & ~ir.TERMINATOR:
+                    work += inst.args
+            last = block.terminator
+            if last is not self.header.terminator:
+                work += last.args
+            for edge in last.targets:
+                work += [x for p, x in zip(edge.block.params, edge.args)
+                         if edge.block is not self.header or p in self.carried]
+        self.needed = needed = set(work)
+        while work:
+            made = work.pop().inst
+            if made is not None:
+                more = [x for x in made.args if x not in needed]
+                needed.update(more)
+                work += more
+
     # -- the copy
 
     def build(self) -> list[ir.Block]:
         self.check()
         self.find_varying()
         counted, header = self.counted, self.header
-        wide, body = self.block("wide"), ir.Block("lanes")
+        self.find_needed()
+        wide, body = self.block("wide"), self.block("lanes")
         wide.params = [ir.Value(p.type, p.name) for p in header.params]
         first = dict(zip(header.params, wide.params))
         self.start(wide)
         enough = self.b.op(a.IGT, first[counted.left], self.b.const(k.Int, LANES - 1), type=k.Bool)
         self.end(c.BRANCH, [enough], ir.Edge(body), ir.Edge(header, [*wide.params]))
-        self.made.append(body)
-        self.start(body)
-        after = []
+        self.ahead = Builder(body.insts, self.b.loc, None)
+        self.start(self.block("go"))
+        after = first.copy()
         for p in header.params:
-            *self.single[p], last = first[p], *[self.further(p, first[p], n) for n in range(1, LANES + 1)]
-            after.append(last)
+            if p not in self.carried:
+                after[p] = self.further(p, first[p], LANES)
+                if p in self.needed:
+                    self.single[p] = [first[p], *[self.further(p, first[p], n) for n in range(1, LANES)]]
+        begun = [p for p in header.params if p in self.carried]
         self.region(self.loop, None, None)
         if self.work < _LEAST:
             raise _Unfit
-        self.end(c.JUMP, (), ir.Edge(wide, after))
+        after.update(self.in_turn({p: first[p] for p in begun}))
+        self.end(c.JUMP, (), ir.Edge(wide, [after[p] for p in header.params]))
+        self.current, self.b = body, self.ahead
+        self.end(c.JUMP, (), ir.Edge(self.made[2]))
         counted.entry.block = wide
+        header.terminator.attrs["most_trips"] = LANES - 1
+        for loop in [loop for loop in self.nest.loops if _is_in(loop, self.loop)]:
+            for latch in loop.latches:  # few iterations are left: the loop is not worth a fast form
+                latch.terminator.attrs["novectorize"] = True
         return self.made
+
+    def in_turn(self, now: dict[ir.Value, ir.Value]) -> dict[ir.Value, ir.Value]:
+        """What one iteration hands to the next is computed for one lane after the other. now: parameter of the header
+        -> what the first one gets; returns what the last one hands on."""
+        (_, _, edge), = [one for one in self.edges[self.header] if one[0] in self.loop.blocks]
+        onward = dict(zip(self.header.params, edge.args))
+        others = {x: self.numbers(x) for x in dict.fromkeys(
+            [*[x for inst in self.chain for x in inst.args], *[onward[p] for p in now]]) if x not in self.carried}
+        for n in range(LANES):
+            values = now | {x: lanes[n] for x, lanes in others.items()}
+            self.b.insts += [clone_inst(inst, values, {}) for inst in self.chain]
+            now = {p: values[onward[p]] for p in now}
+        return now
 
     def further(self, p, first, n) -> ir.Value:
         """The value of a parameter of the header n iterations later."""
@@ -243,7 +301,7 @@ class _Lanes:
         masks = [self.mask]
         if inst.op is c.BRANCH and inst is not self.header.terminator:
             test = self.vector(inst.args[0])
-            masks = [self.both(test), self.both(self.each(a.BXOR, test, self.splat(self.b.const(k.Bool, True))))]
+            masks = [self.both(test), self.both(self.each(a.BXOR, test, self.constant(k.Bool, True)))]
         else:
             masks *= len(inst.targets)
         for edge, mask in zip(inst.targets, masks):
@@ -274,12 +332,14 @@ class _Lanes:
 
     def inner(self, loop, whole: ir.Value | None) -> None:
         """Copy an inner loop, which runs until no lane needs another trip."""
-        header, b = loop.header, self.b
+        header = loop.header
         arrived = self.arriving.pop(header)
+        if len(arrived) > 1:
+            raise _Unfit
         active = _joined(self, [mask for mask, _ in arrived]) if whole is not None or self.arriving else None
         self.join(header, arrived)
         if active is None:
-            active = self.splat(b.const(k.Bool, True))
+            active = self.constant(k.Bool, True)
             self.hoist(loop)
         begin = [active, *[(self.vectors if p in self.varying else self.same)[p] for p in header.params]]
         exits = self.exits_of(loop)
@@ -318,7 +378,7 @@ class _Lanes:
         self.full = True
         for inst in (inst for block in blocks for inst in block.insts if inst.op is ARRAY_LOAD):
             if not any([_is_in(self.home.get(x), loop) for x in inst.args]):
-                self.instruction(inst, loop)
+                self.instruction(inst, self.loop)
 
     def entered(self, loop) -> set[ir.Value]:
         """The parameters of the blocks to which a loop leads."""
@@ -331,13 +391,13 @@ class _Lanes:
         read = {v: None for block in outside for inst in block.insts
                 for v in (*inst.args, *[v for edge in inst.targets for v in edge.args]) if v in own}
         kept = dict.fromkeys([p for _, edge in loop.exits() for p in edge.block.params if p in self.varying]) | read
-        none = self.splat(self.b.const(k.Bool, False))
+        none = self.constant(k.Bool, False)
         return _Exits({edge.block: none for _, edge in loop.exits()}, {v: self.nothing(v.type) for v in kept})
 
     def nothing(self, t: k.Type) -> ir.Value:
         if not may_be_lane(t):
             raise _Unfit
-        return self.splat(self.b.const(t, constant_of(t, 0)))
+        return self.constant(t, constant_of(t, 0))
 
     # -- values
 
@@ -345,7 +405,7 @@ class _Lanes:
         """The lanes of the mask for which a test holds; in others the test may be poison, which a select stops."""
         if self.mask is None:
             return test
-        return self.each(SELECT, self.mask, test, self.splat(self.b.const(k.Bool, False)))
+        return self.each(SELECT, self.mask, test, self.constant(k.Bool, False))
 
     def once(self, x: ir.Value) -> ir.Value:
         """The copy of a value that is the same for all iterations."""
@@ -372,7 +432,22 @@ class _Lanes:
         return [self.once(x)] * LANES
 
     def splat(self, x: ir.Value) -> ir.Value:
-        return self.b.op(VECTOR_SPLAT, x, type=k.Vector(x.type, LANES), count=LANES)
+        """A vector of the same number; of one from outside of the loop once."""
+        found = self.splats.get(x)
+        if found is None:
+            b = self.ahead if x in self.defs.block_of and x not in self.home else self.b
+            found = b.op(VECTOR_SPLAT, x, type=k.Vector(x.type, LANES), count=LANES)
+            if b is self.ahead:
+                self.splats[x] = found
+        return found
+
+    def constant(self, t: k.Type, value) -> ir.Value:
+        """A vector of a constant."""
+        found = self.constants.get((t, value))
+        if found is None:
+            found = self.constants[t, value] = self.ahead.op(
+                VECTOR_SPLAT, self.ahead.const(t, value), type=k.Vector(t, LANES), count=LANES)
+        return found
 
     def each(self, op, *args, **attrs) -> ir.Value:
         attrs["op"] = op.name
@@ -382,7 +457,15 @@ class _Lanes:
 
     def instruction(self, inst: ir.Inst, loop) -> None:
         op, r = inst.op, inst.result
-        if op is ARRAY_LOAD and not self.stored and (known := self.loaded.get(tuple(inst.args))) is not None:
+        if not op.effects and r not in self.needed:
+            return
+        if not self.carried.isdisjoint(inst.args):
+            if not self.full or op.effects & ~ir.RAISES or op.effects and not self.may_raise or r is None:
+                raise _Unfit
+            self.carried.add(r)
+            self.chain.append(inst)
+            return
+        if op is ARRAY_LOAD and (known := self.loaded.get(tuple(inst.args))) is not None:
             self.alike(r, known)
             return
         if op is not ARRAY_STORE and not any([x in self.varying or x in self.vectors for x in inst.args]):
@@ -405,17 +488,39 @@ class _Lanes:
             self.vectors[r] = self.each(op, *map(self.vector, inst.args), **attrs)
             self.work += floats and loop is not self.loop
             return
-        if not self.full or op.effects != ir.PURE and op is not ARRAY_LOAD and op is not ARRAY_STORE:
+        if loop is not self.loop or op.effects != ir.PURE and op is not ARRAY_LOAD and op is not ARRAY_STORE:
+            raise _Unfit
+        self.guarded += op.effects != ir.PURE and not self.full
+        if self.guarded > _GUARDED:
             raise _Unfit
         attrs = {name: value for name, value in inst.attrs.items() if name not in _KEPT}
         found = []
-        for args in zip(*map(self.numbers, inst.args)):
-            found.append(r and ir.Value(r.type, r.name))
-            self.b.insts.append(ir.Inst(op, args, dict(attrs), found[-1], inst.loc))
-        self.stored |= op is ARRAY_STORE
+        for n, args in enumerate(zip(*map(self.numbers, inst.args))):
+            one = ir.Inst(op, args, dict(attrs), r and ir.Value(r.type, r.name), inst.loc)
+            if self.full or op.effects == ir.PURE:
+                self.b.insts.append(one)
+                found.append(one.result)
+            else:
+                found.append(self.guard(one, n))
+        if op is ARRAY_STORE:
+            self.stored = True
+            self.loaded.clear()
         if r is not None:
             self.single[r] = found
             self.note(inst)
+
+    def guard(self, inst: ir.Inst, lane: int) -> ir.Value | None:
+        """Access memory if the lane is in the mask; returns the number that is loaded, or any."""
+        assert self.mask is not None
+        test = self.b.op(VECTOR_GET, self.mask, type=k.Bool, lane=lane)
+        access, passed, r = self.block("access"), ir.Block("passed"), inst.result
+        other = [] if r is None else [self.b.const(r.type, constant_of(r.type, 0))]
+        self.end(c.BRANCH, [test], ir.Edge(access), ir.Edge(passed, other))
+        access.insts += [inst, ir.Inst(c.JUMP, (), {}, None, inst.loc, [ir.Edge(passed, [r] if r is not None else [])])]
+        passed.params = [] if r is None else [ir.Value(r.type, r.name)]
+        self.made.append(passed)
+        self.start(passed)
+        return passed.params[0] if r is not None else None
 
     def note(self, inst: ir.Inst) -> None:
         if inst.op is ARRAY_LOAD and self.full:

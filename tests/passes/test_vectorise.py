@@ -163,7 +163,7 @@ def of_numbers(x, out):
 def maximum(x, out):
     for i in range(len(x)):
         y, most = x[i], -1.0
-        for _ in range(15):
+        for _ in range(18):
             y = 3.9 * y * (1.0 - y)
             most = max(most, y)
             y = min(y, 1.0)
@@ -176,6 +176,80 @@ def in_parallel(x, out):
         while y > 1.0:
             y = y * 0.5 - 0.1
         out[i] = y
+
+
+def stored_by_some(x, out):
+    for i in range(len(x)):
+        out[i] = 5.0
+        a, b = 0.0, 0.0
+        for k in range(30):
+            a, b = a * a - b * b + x[i], 2.0 * a * b + 0.3
+            if a * a + b * b > 4.0:
+                out[i] = k
+                break
+
+
+def loaded_by_some(x, out):
+    for i in range(len(x)):
+        y = 0.37 * i
+        while y > 1.0:
+            y = y * 0.5 - 0.1
+        z = 1.0
+        if y < 0.3:
+            z = x[i]
+        else:
+            out[i] = y
+        out[i] += y * z
+
+
+def summed(x, out):
+    total, last, product = 0.0, -1.0, 1.0
+    for i in range(len(x)):
+        y = x[i]
+        while y > 1.0:
+            y = y * 0.5 - 0.1
+        total += y
+        product = product * y + total
+        last = y - last
+    if len(out) > 2:
+        out[0], out[1], out[2] = total, last, product
+
+
+def chosen(x, out):
+    most = -1e9
+    for i in range(len(x)):
+        y = x[i]
+        while y > 1.0:
+            y = y * 0.5 - 0.1
+        if y > most:
+            most = y
+    if len(out):
+        out[0] = most
+
+
+def counted(x, out):
+    total, before = 0, 0
+    for i in range(len(x)):
+        y, n = abs(x[i]), 0
+        while y > 1.0:
+            y = y * 0.5 - 0.1
+            n += 1
+        total = 3 * total + n if i < 6 else total + before
+        before = n
+    if len(out):
+        out[0] = total
+
+
+def overflowing(x, out):
+    total = 9223372036854775800
+    for i in range(len(x)):
+        y, n = abs(x[i]), 0
+        while y > 1.0:
+            y = y * 0.5 - 0.1
+            n += 1
+        total += n
+    if len(out):
+        out[0] = total
 
 
 def together(x, out):
@@ -214,8 +288,9 @@ def raising(x, out):
 
 
 WIDE = (newton, counting, escape, bisection, logistic, two_loops, inside_another, two_ways_out, passing_over,
-        after_a_test, in_place, backwards, strided, of_numbers, maximum, in_parallel, one_place)
-NARROW = (together, shifted, raising)
+        after_a_test, in_place, backwards, strided, of_numbers, maximum, in_parallel, one_place, stored_by_some,
+        loaded_by_some, summed)
+NARROW = (together, shifted, raising, chosen, counted)
 
 
 def numbers(n, dtype, kind):
@@ -244,6 +319,12 @@ def test_as_in_the_interpreter(f, dtype):
                     errors.append(str(error))
             assert errors[0] == errors[1]
             np.testing.assert_array_equal(found, expected, f"{n} numbers, {kind}")
+
+
+def test_an_overflow_is_raised_where_the_loop_raises_it():
+    x = np.full(30, 5.0)
+    with pytest.raises(OverflowError, match=r"9223372036854775806 \+ 3 does not fit"):
+        njit(overflowing)(x, x)
 
 
 def is_wide(f, *args):
