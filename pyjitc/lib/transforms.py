@@ -255,8 +255,9 @@ def dtype_with(y):
 
 def put_column(out, i, y):
     if isinstance(y, tuple):
-        for k in range(len(y)):
-            put_column(out[k], i, y[k])
+        if len(y) > 0:  # one by one: in a loop over them, the parts would have the union of their types
+            put_column(out[0], i, y[0])
+            put_column(out[1:], i, y[1:])
     elif y is None:
         return
     elif isinstance(y, np.ndarray):
@@ -267,8 +268,9 @@ def put_column(out, i, y):
 
 def put_row(out, i, y):
     if isinstance(y, tuple):
-        for k in range(len(y)):
-            put_row(out[k], i, y[k])
+        if len(y) > 0:  # one by one: in a loop over them, the parts would have the union of their types
+            put_row(out[0], i, y[0])
+            put_row(out[1:], i, y[1:])
     elif y is None:
         return
     elif isinstance(y, np.ndarray):
@@ -442,8 +444,9 @@ def put(out, i, y):
     if y is None:
         return
     if isinstance(y, tuple):
-        for k in range(len(y)):
-            put(out[k], i, y[k])
+        if len(y) > 0:  # one by one: in a loop over them, the parts would have the union of their types
+            put(out[0], i, y[0])
+            put(out[1:], i, y[1:])
     else:
         out[i] = y
 

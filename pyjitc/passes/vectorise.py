@@ -488,6 +488,9 @@ class _Lanes:
             self.vectors[r] = self.each(op, *map(self.vector, inst.args), **attrs)
             self.work += floats and loop is not self.loop
             return
+        if op.effects == ir.PURE and "rare" in inst.attrs and not self.full:
+            self.vectors[r] = self.apart(inst)
+            return
         if loop is not self.loop or op.effects != ir.PURE and op is not ARRAY_LOAD and op is not ARRAY_STORE:
             raise _Unfit
         self.guarded += op.effects != ir.PURE and not self.full
@@ -521,6 +524,21 @@ class _Lanes:
         self.made.append(passed)
         self.start(passed)
         return passed.params[0] if r is not None else None
+
+    def apart(self, inst: ir.Inst) -> ir.Value:
+        """The vector of an operation that few iterations need, and that has no vector form: lane by lane, where any
+        lane of the mask needs it."""
+        slow, on, r = self.block("rare"), ir.Block("on"), inst.result
+        on.params = [ir.Value(k.Vector(r.type, LANES), r.name)]
+        self.end(c.BRANCH, [self.b.op(VECTOR_ANY, self.mask, type=k.Bool)], ir.Edge(slow),
+                 ir.Edge(on, [self.nothing(r.type)]))
+        self.start(slow)
+        found = [self.b.op(inst.op, *args, type=r.type, **inst.attrs)
+                 for args in zip(*map(self.numbers, inst.args))]
+        self.end(c.JUMP, (), ir.Edge(on, [self.b.op(VECTOR_MAKE, *found, type=on.params[0].type)]))
+        self.made.append(on)
+        self.start(on)
+        return on.params[0]
 
     def note(self, inst: ir.Inst) -> None:
         if inst.op is ARRAY_LOAD and self.full:

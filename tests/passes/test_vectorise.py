@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pyjitc import njit, prange
+from pyjitc import njit, prange, vmap
 
 
 def newton(x, out):
@@ -325,6 +325,61 @@ def test_an_overflow_is_raised_where_the_loop_raises_it():
     x = np.full(30, 5.0)
     with pytest.raises(OverflowError, match=r"9223372036854775806 \+ 3 does not fit"):
         njit(overflowing)(x, x)
+
+
+def kepler(x, out):
+    for i in range(len(x)):
+        e, step = x[i], 1.0
+        for _ in range(30):
+            step = (e - 0.6 * np.sin(e) - x[i]) / (1.0 - 0.6 * np.cos(e))
+            e = e - step
+            if abs(step) < 1e-12:
+                break
+        out[i] = e
+
+
+def growing(x, out):
+    for i in range(len(x)):
+        y = x[i]
+        while y < 4.0:
+            y = y + np.exp(-y)
+        out[i] = y
+
+
+@pytest.mark.parametrize("f", [kepler, growing], ids=lambda f: f.__name__)
+def test_elementary_functions_have_the_same_values_side_by_side(f):
+    made = njit(f)
+    x = np.concatenate((np.random.default_rng(0).normal(size=50) * 3, [np.nan, 0.0, -0.0, 1e-300, 1e18, 7e22]))
+    found, single = np.empty(len(x)), np.empty(1)
+    made(x, found)
+    for i in range(len(x)):
+        made(x[i:i + 1], single)
+        np.testing.assert_array_equal(found[i:i + 1], single)
+    with np.errstate(all="ignore"):
+        expected = np.empty(len(x))
+        f(x, expected)
+    np.testing.assert_allclose(found[:53], expected[:53], 1e-9)
+    assert is_wide(f, x, found)
+
+
+def test_examples_of_a_batch_run_side_by_side():
+    def root(a, b):
+        low, high = 0.0, 2.0 + a
+        while high - low > 1e-9:
+            middle = 0.5 * (low + high)
+            if middle * middle + b * middle < a:
+                low = middle
+            else:
+                high = middle
+        return low, high > 1.0
+
+    made = vmap(root, (0, None))
+    for n in (1, 15, 16, 17, 24, 40):
+        a = np.random.default_rng(n).uniform(0.0, 5.0, n)
+        expected = [root(x, 0.5) for x in a]
+        for k in range(2):
+            np.testing.assert_array_equal(made(a, 0.5)[k], [one[k] for one in expected])
+    assert any("vector_any" in text for text in made._inspect("opt", None).values())
 
 
 def is_wide(f, *args):
