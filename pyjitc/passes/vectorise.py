@@ -33,7 +33,7 @@ from ..types import kinds as k
 from .alias import Aliases
 from .counted import MOST_UNROLLED, Counted, Definitions, find
 from .operands import Builder, constant_of
-from .rewrite import clone_inst, drop_check
+from .rewrite import clone_inst
 
 __all__ = ["run"]
 
@@ -41,7 +41,7 @@ LANES = 8
 _LEAST = 3  # operations on floats in a loop with which it is worth it
 _KEPT = frozenset(("held", "alone", "beside"))  # attributes whose facts hold for one run of an innermost loop
 _GUARDED = 4  # the most accesses to memory that only some iterations make, each of which becomes LANES branches
-_NEAR = 1 << 32  # a counter that starts below and takes small steps never overflows
+_NEAR, _STEP = 1 << 32, 1 << 12  # a counter that starts below and takes such steps takes days to overflow
 
 
 class _Unfit(Exception):
@@ -114,6 +114,9 @@ class _Lanes:
         if loop.has_hint("novectorize") or all(map(self.is_unrolled, loop.inner)):
             raise _Unfit
         self.carried = {p for p in self.header.params if p not in counted.steps and p not in counted.strides}
+        self.counting: set[ir.Inst] = set()
+        self.sums = {p for p in self.carried if p.type is k.Int and self.is_sum(p)}
+        self.carried -= self.sums
         accesses = []
         for block in loop.blocks:
             here = of[block]
@@ -127,7 +130,7 @@ class _Lanes:
                 if inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE:
                     accesses.append(inst)
                 if inst.unwind is not None or (here is not loop and inst.op.effects and inst.op is not ARRAY_LOAD
-                                               and not self.is_counter(inst)):
+                                               and inst not in self.counting and not self.is_counter(inst)):
                     raise _Unfit
         stores = [inst for inst in accesses if inst.op is ARRAY_STORE]
         self.may_raise = not stores
@@ -150,15 +153,58 @@ class _Lanes:
 
     def is_counter(self, inst: ir.Inst) -> bool:
         """Whether an instruction counts the trips of a loop from a small number on, and so never overflows."""
-        if inst.op.wrapping is not a.IADD or not _is_small(inst.args[1]):
+        if inst.op.wrapping is not a.IADD or not _is_small(inst.args[1], _STEP):
             return False
         p = inst.args[0]
         header = next((loop.header for loop in self.nest.loops if p in loop.header.params), None)
         if header is None:
             return False
         n = header.params.index(p)
-        return all([edge.args[n] is inst.result or _is_small(edge.args[n])
+        return all([edge.args[n] is inst.result or _is_small(edge.args[n], _NEAR)
                     for block in self.nest.dom.order for edge in block.edges() if edge.block is header])
+
+    def is_sum(self, p: ir.Value) -> bool:
+        """Whether iterations only add to a parameter of the header: they may all begin with 0."""
+        chain, count, counting = {p}, 0, set()
+        while len(chain) > count:
+            count = len(chain)
+            given: dict[ir.Value, list[ir.Value]] = {}
+            for block in self.loop.blocks:
+                for inst in block.insts:
+                    if not chain.isdisjoint(inst.args):
+                        counts = inst.op.wrapping is a.IADD and _is_small(inst.args[1], _STEP)
+                        if inst.op is not a.IADD and not counts or inst.args[0] not in chain or inst.args[1] in chain:
+                            return False
+                        if counts:
+                            counting.add(inst)
+                        chain.add(inst.result)
+                for edge in block.terminator.targets:
+                    if edge.block in self.loop.blocks:
+                        for q, x in zip(edge.block.params, edge.args):
+                            given.setdefault(q, []).append(x)
+            for q, found in given.items():
+                if not chain.isdisjoint(found):
+                    chain.add(q)
+        if any([q in chain and not chain.issuperset(found) for q, found in given.items()]) or not chain.isdisjoint(
+                self.header.params[n] for n in range(len(self.header.params)) if self.header.params[n] is not p):
+            return False
+        if counting and not self.is_near(self.counted.start[p], set()):
+            return False
+        self.counting |= counting
+        return True
+
+    def is_near(self, v: ir.Value, seen: set[ir.Value]) -> bool:
+        """Whether a number is only counted up and down, from a small number on."""
+        if v in seen:
+            return True
+        seen.add(v)
+        if v.inst is not None:
+            inst = v.inst
+            return _is_small(v, _NEAR) or (inst.op is a.IADD or inst.op.wrapping is a.IADD) and _is_small(
+                inst.args[1], _STEP) and self.is_near(inst.args[0], seen)
+        block = self.defs.block_of[v]
+        return bool(self.edges[block]) and all([
+            self.is_near(edge.args[block.params.index(v)], seen) for _, _, edge in self.edges[block]])
 
     def find_varying(self) -> None:
         """What varies: what depends on the number of the iteration, what a branch chooses, and what an inner loop
@@ -178,7 +224,7 @@ class _Lanes:
                 for p, x in zip(edge.block.params, edge.args):
                     if edge.block in blocks and edge.block is not self.header:
                         depends.setdefault(p, (of[edge.block], []))[1].append(x)
-        varying = set(self.header.params)
+        varying = set(self.header.params) - self.sums
         for p, (here, given) in depends.items():
             if any([x in home and not _is_in(here, home[x]) for x in given]) or (
                     p.inst is None and p not in here.header.params and len(set(given)) > 1):
@@ -201,7 +247,7 @@ class _Lanes:
                 work += last.args
             for edge in last.targets:
                 work += [x for p, x in zip(edge.block.params, edge.args)
-                         if edge.block is not self.header or p in self.carried]
+                         if edge.block is not self.header or p in self.carried or p in self.sums]
         self.needed = needed = set(work)
         while work:
             made = work.pop().inst
@@ -227,11 +273,13 @@ class _Lanes:
         self.start(self.block("go"))
         after = first.copy()
         for p in header.params:
-            if p not in self.carried:
+            if p in self.sums:
+                self.same[p] = self.b.const(k.Int, 0)
+            elif p not in self.carried:
                 after[p] = self.further(p, first[p], LANES)
                 if p in self.needed:
                     self.single[p] = [first[p], *[self.further(p, first[p], n) for n in range(1, LANES)]]
-        begun = [p for p in header.params if p in self.carried]
+        begun = [p for p in header.params if p in self.carried or p in self.sums]
         self.region(self.loop, None, None)
         if self.work < _LEAST:
             raise _Unfit
@@ -251,13 +299,18 @@ class _Lanes:
         -> what the first one gets; returns what the last one hands on."""
         (_, _, edge), = [one for one in self.edges[self.header] if one[0] in self.loop.blocks]
         onward = dict(zip(self.header.params, edge.args))
+        totals = {p: v for p, v in now.items() if p in self.sums}
+        now = {p: v for p, v in now.items() if p in self.carried}
+        for p in totals:
+            for x in self.numbers(onward[p]):
+                totals[p] = self.b.op(a.IADD, totals[p], x, type=k.Int)
         others = {x: self.numbers(x) for x in dict.fromkeys(
             [*[x for inst in self.chain for x in inst.args], *[onward[p] for p in now]]) if x not in self.carried}
         for n in range(LANES):
             values = now | {x: lanes[n] for x, lanes in others.items()}
             self.b.insts += [clone_inst(inst, values, {}) for inst in self.chain]
             now = {p: values[onward[p]] for p in now}
-        return now
+        return now | totals
 
     def further(self, p, first, n) -> ir.Value:
         """The value of a parameter of the header n iterations later."""
@@ -456,7 +509,10 @@ class _Lanes:
         return result
 
     def instruction(self, inst: ir.Inst, loop) -> None:
-        op, r = inst.op, inst.result
+        op, r, attrs = inst.op, inst.result, inst.attrs
+        counts = inst in self.counting or self.is_counter(inst)
+        if counts and op.wrapping is not None:
+            op, attrs = op.wrapping, {}
         if not op.effects and r not in self.needed:
             return
         if not self.carried.isdisjoint(inst.args):
@@ -469,22 +525,18 @@ class _Lanes:
             self.alike(r, known)
             return
         if op is not ARRAY_STORE and not any([x in self.varying or x in self.vectors for x in inst.args]):
-            counts = self.is_counter(inst)
-            if not counts and (op.effects & ir.WRITES or op.effects and not self.full
-                               or op.effects & ir.RAISES and self.stored):
+            if op.effects & ir.WRITES or op.effects and not self.full or op.effects & ir.RAISES and self.stored:
                 raise _Unfit
-            copy = ir.Inst(op, [self.once(x) for x in inst.args], dict(inst.attrs), r and ir.Value(r.type, r.name),
+            copy = ir.Inst(op, [self.once(x) for x in inst.args], dict(attrs), r and ir.Value(r.type, r.name),
                            inst.loc)
-            if counts:
-                drop_check(copy)
             self.b.insts.append(copy)
             if r is not None and copy.result is not None:
                 self.same[r] = copy.result
                 self.note(inst)
             return
         floats = any([k.is_float(v.type) for v in (*inst.args, r) if v is not None])
-        if op.effects == ir.PURE and (floats or not self.full) and has_vector_form(inst):
-            attrs = {name: value for name, value in inst.attrs.items() if name in VECTOR_EACH.attrs}
+        if op.effects == ir.PURE and (floats or not self.full) and (counts or has_vector_form(inst)):
+            attrs = {name: value for name, value in attrs.items() if name in VECTOR_EACH.attrs}
             self.vectors[r] = self.each(op, *map(self.vector, inst.args), **attrs)
             self.work += floats and loop is not self.loop
             return
@@ -496,7 +548,7 @@ class _Lanes:
         self.guarded += op.effects != ir.PURE and not self.full
         if self.guarded > _GUARDED:
             raise _Unfit
-        attrs = {name: value for name, value in inst.attrs.items() if name not in _KEPT}
+        attrs = {name: value for name, value in attrs.items() if name not in _KEPT}
         found = []
         for n, args in enumerate(zip(*map(self.numbers, inst.args))):
             one = ir.Inst(op, args, dict(attrs), r and ir.Value(r.type, r.name), inst.loc)
@@ -560,9 +612,9 @@ def _joined(lanes: _Lanes, masks: list) -> ir.Value | None:
     return found
 
 
-def _is_small(v: ir.Value) -> bool:
+def _is_small(v: ir.Value, limit: int) -> bool:
     made = v.inst
-    return made is not None and made.op is c.CONST and v.type is k.Int and abs(made.attrs["value"]) < _NEAR
+    return made is not None and made.op is c.CONST and v.type is k.Int and abs(made.attrs["value"]) < limit
 
 
 def _is_in(loop, outer) -> bool:

@@ -215,6 +215,21 @@ def summed(x, out):
         out[0], out[1], out[2] = total, last, product
 
 
+def counted_inside(x, out):
+    total, others = 0, 5
+    for row in range(3):
+        for i in range(len(x)):
+            y = abs(x[i]) + 0.25 * row
+            while y > 1.0:
+                y = y * 0.5 - 0.1
+                total += 1
+                if y < 0.5:
+                    others += 2
+                    break
+    if len(out) > 1:
+        out[0], out[1] = total, others
+
+
 def chosen(x, out):
     most = -1e9
     for i in range(len(x)):
@@ -289,7 +304,7 @@ def raising(x, out):
 
 WIDE = (newton, counting, escape, bisection, logistic, two_loops, inside_another, two_ways_out, passing_over,
         after_a_test, in_place, backwards, strided, of_numbers, maximum, in_parallel, one_place, stored_by_some,
-        loaded_by_some, summed)
+        loaded_by_some, summed, counted_inside)
 NARROW = (together, shifted, raising, chosen, counted)
 
 
