@@ -409,8 +409,8 @@ def check_lengths(leaves, places, texts, n, k):
 def length(x, axis, name):
     """The length of the batch in an argument."""
     if isinstance(x, (list, dict)):
-        raise TypeError(f"vmap takes the arrays out of {name}, a list or dict, where compiled code writes it out in the "
-                        "call")
+        raise TypeError(f"vmap takes the arrays out of {name}, a list or dict, where compiled code writes it out in "
+                        "the call")
     if not isinstance(x, np.ndarray):
         raise ValueError(f"vmap needs an array with a batch for {name}, and got a number: give in_axes None for it")
     if not -x.ndim <= axis < x.ndim:

@@ -12,9 +12,11 @@ After:   wide(i, left): branch left > LANES - 1 -> lanes, head(i, left)
          lanes: X = vector_make of array_load a, i + n ; jump inner'(X, true, 0)
          inner'(Z, M, R): Z1 = f'(Z) ; T = t'(Z1) ; R1 = M and not T ? Z1 : R ; any M and T -> inner'(Z1, M and T, R1)
          done': array_store out, i + n, lane n of R1 ; jump wide(i + LANES, left - LANES)
-Only where inner loops do nothing but arithmetic, with floats in it, and outside of them every access to memory is made
-in each iteration: a lane that has left a loop computes on, and nothing of that may be seen. Accesses of different
-iterations must not meet: iterations store to arrays that no other access of the loop uses, or to elements of their own.
+Inner loops must do nothing but arithmetic, with floats in it: a lane that has left a loop computes on, and nothing of
+that may be seen. Outside of them memory is accessed for one lane after the other, behind a branch where only some
+iterations do. Accesses of different iterations must not meet: iterations store to arrays that no other access of the
+loop uses, or to elements of their own. What one iteration hands to the next, such as a sum, is computed for one lane
+after the other, too; counters that inner loops carry begin with 0 in each iteration and are added up.
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, the value of each number, the order of the stores of one place.
 """
 from __future__ import annotations
@@ -40,6 +42,7 @@ __all__ = ["run"]
 LANES = 8
 _LEAST = 3  # operations on floats in a loop with which it is worth it
 _KEPT = frozenset(("held", "alone", "beside"))  # attributes whose facts hold for one run of an innermost loop
+_MOST = 300  # instructions of the loop: many of them are made LANES times
 _GUARDED = 4  # the most accesses to memory that only some iterations make, each of which becomes LANES branches
 _NEAR, _STEP = 1 << 32, 1 << 12  # a counter that starts below and takes such steps takes days to overflow
 
@@ -111,7 +114,8 @@ class _Lanes:
 
     def check(self) -> None:
         counted, loop, of = self.counted, self.loop, self.nest.of
-        if loop.has_hint("novectorize") or all(map(self.is_unrolled, loop.inner)):
+        if (loop.has_hint("novectorize") or sum([len(block.insts) for block in loop.blocks]) > _MOST
+            or all(map(self.is_unrolled, loop.inner))):
             raise _Unfit
         self.carried = {p for p in self.header.params if p not in counted.steps and p not in counted.strides}
         self.counting: set[ir.Inst] = set()
@@ -156,12 +160,11 @@ class _Lanes:
         if inst.op.wrapping is not a.IADD or not _is_small(inst.args[1], _STEP):
             return False
         p = inst.args[0]
-        header = next((loop.header for loop in self.nest.loops if p in loop.header.params), None)
-        if header is None:
+        header = self.defs.block_of.get(p)
+        if header not in self.nest.of or self.nest.of[header].header is not header or p not in header.params:
             return False
         n = header.params.index(p)
-        return all([edge.args[n] is inst.result or _is_small(edge.args[n], _NEAR)
-                    for block in self.nest.dom.order for edge in block.edges() if edge.block is header])
+        return all([edge.args[n] is inst.result or _is_small(edge.args[n], _NEAR) for _, _, edge in self.edges[header]])
 
     def is_sum(self, p: ir.Value) -> bool:
         """Whether iterations only add to a parameter of the header: they may all begin with 0."""
