@@ -54,6 +54,11 @@ def is_batch(fn: Function) -> bool:
     return fn.library and fn.qualname == "in_parts"
 
 
+def in_parallel(fn: Function) -> bool:
+    """Whether a function is the library's for `pmap`."""
+    return fn.library and fn.qualname == "batched_in_parallel"
+
+
 def run(functions: list[Function], options, helpers: Callable) -> list[Function]:
     """Process all batches of a module; returns the functions that were made. helpers: see derivatives/make.py."""
     made: list[Function] = []
@@ -66,6 +71,10 @@ def run(functions: list[Function], options, helpers: Callable) -> list[Function]
                 if new is not None:
                     inst.attrs["callee"] = new
                     continue
+            if in_parallel(callee):
+                new = copy_of(callee)
+                if _put_in(_own(new, "of_example")):
+                    inst.attrs["callee"] = callee = new
             if callee not in reached:
                 reached.append(callee)
     return made

@@ -88,7 +88,7 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
         made = derivatives.run(functions, options, helpers)
         if check:
             check(made, "derivatives")
-    if any([fn.library and fn.qualname == "in_parts" for fn in functions]):
+    if any([fn.library and fn.qualname in ("in_parts", "batched_in_parallel") for fn in functions]):
         made = batches.run(functions, options, helpers)
         if check:
             check(made, "batches")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pyjitc import njit, prange, vmap
+from pyjitc import njit, pmap, prange, vmap
 
 
 def newton(x, out):
@@ -377,7 +377,8 @@ def test_elementary_functions_have_the_same_values_side_by_side(f):
     assert is_wide(f, x, found)
 
 
-def test_examples_of_a_batch_run_side_by_side():
+@pytest.mark.parametrize("transform", [vmap, pmap])
+def test_examples_of_a_batch_run_side_by_side(transform):
     def root(a, b):
         low, high = 0.0, 2.0 + a
         while high - low > 1e-9:
@@ -388,7 +389,7 @@ def test_examples_of_a_batch_run_side_by_side():
                 high = middle
         return low, high > 1.0
 
-    made = vmap(root, (0, None))
+    made = transform(root, (0, None))
     for n in (1, 15, 16, 17, 24, 40):
         a = np.random.default_rng(n).uniform(0.0, 5.0, n)
         expected = [root(x, 0.5) for x in a]
