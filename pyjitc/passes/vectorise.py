@@ -117,6 +117,9 @@ class _Lanes:
         if (loop.has_hint("novectorize") or sum([len(block.insts) for block in loop.blocks]) > _MOST
             or all(map(self.is_unrolled, loop.inner))):
             raise _Unfit
+        for one in [one for one in self.nest.loops if _is_in(one, loop)]:
+            if sum([source in one.blocks for source, _, _ in self.edges[one.header]]) != 1:
+                raise _Unfit  # of several edges back
         self.carried = {p for p in self.header.params if p not in counted.steps and p not in counted.strides}
         self.counting: set[ir.Inst] = set()
         self.sums = {p for p in self.carried if p.type is k.Int and self.is_sum(p)}
