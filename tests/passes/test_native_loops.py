@@ -658,4 +658,5 @@ def test_rows_keep_one_vector_in_flight():
     made, whole = njit(of_rows), njit(of_all)
     np.testing.assert_allclose(made(x, x[:, 0]), of_rows(x, x[:, 0]), 1e-14)
     np.testing.assert_allclose(whole(x[0]), np.exp(x[0]), 1e-14)
-    assert "interleave: 1" in str(made._inspect("opt", None)) and "interleave: 1" not in str(whole._inspect("opt", None))
+    assert "interleave: 1" in str(made._inspect("opt", None))
+    assert "interleave: 1" not in str(whole._inspect("opt", None))
