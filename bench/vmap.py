@@ -296,7 +296,7 @@ PROGRAMS = {
         escape, escapes, 0, lambda r: tuple(x.ravel().copy() for x in np.meshgrid(
             np.linspace(-2, 0.5, 150), np.linspace(-1.2, 1.2, 100))), their_escape, budget=1.2),
     "bisection, 10,000 numbers": Program(bisection, bisections, 0, lambda r: (r.uniform(0, 5, 10_000),),
-                                         their_bisection),
+                                         their_bisection, budget=1.2),
     "norm, 10,000 x 8": Program(norm, norms, 0, lambda r: (r.normal(size=(10_000, 8)),), budget=1.2),
     "softmax, 10,000 x 10": Program(softmax, softmaxes, 0, lambda r: (r.normal(size=(10_000, 10)),), budget=1.3),
     "softmax, 200 x 1,000": Program(softmax, softmaxes, 0, lambda r: (r.normal(size=(200, 1000)),), budget=1.6),

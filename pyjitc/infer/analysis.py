@@ -195,6 +195,9 @@ class Analysis:
             except NeedsList:
                 try:
                     displays.mark(self, block, inst)
+                except NotNative as refusal:
+                    self.refuse(block, inst, refusal)
+                    return
                 except AssertionError as error:  # leaving by this exception would leave the function half analysed
                     self.refuse(block, inst, _defect(error))
                     return

@@ -12,7 +12,7 @@ from ..ir.uses import users as users_of
 from ..ops import control, generic
 from ..types.kinds import Composite, ListDisplay, Union, all_parts, is_display
 from .expressions import UserCall
-from .meaning import UNKNOWN, Restart
+from .meaning import UNKNOWN, NotNative, Restart
 
 __all__ = ["changed", "hands_on_keywords", "mark", "may_repeat", "read_only", "reads_constants"]
 
@@ -156,7 +156,9 @@ def mark(analysis, block, inst):
     known = all([_follow(analysis, value, seen) for value in values])
     if len(findings.lists) == before:
         if findings.every:
-            raise AssertionError("a list that is written out is no list")
+            # no display is left, so the list is part of an argument (lib/trees.py)
+            raise NotNative("a list among the arguments of a function that is differentiated or batched is not changed "
+                            "there, nor used as an object", "return a new list, or write into an array")
         findings.every = True
     elif not known:
         findings.every = True

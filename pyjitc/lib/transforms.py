@@ -256,8 +256,9 @@ def dtype_with(y):
 
 def put_column(out, i, y):
     if isinstance(y, tuple):
-        for k in range(len(y)):
-            put_column(out[k], i, y[k])
+        if len(y) > 0:  # one by one: in a loop over them, the parts would have the union of their types
+            put_column(out[0], i, y[0])
+            put_column(out[1:], i, y[1:])
     elif y is None:
         return
     elif isinstance(y, np.ndarray):
@@ -268,8 +269,9 @@ def put_column(out, i, y):
 
 def put_row(out, i, y):
     if isinstance(y, tuple):
-        for k in range(len(y)):
-            put_row(out[k], i, y[k])
+        if len(y) > 0:  # one by one: in a loop over them, the parts would have the union of their types
+            put_row(out[0], i, y[0])
+            put_row(out[1:], i, y[1:])
     elif y is None:
         return
     elif isinstance(y, np.ndarray):
@@ -364,6 +366,7 @@ def taken(x, i):
                  type=inner)
 
 
+@flagged(vmap="threads")
 def batched_in_parallel(f, axes, out_axes, args, marks, names, size):
     """As `batched`, with the examples divided among threads."""
     axes = expanded(args, axes, "in_axes")
@@ -410,6 +413,9 @@ def check_lengths(leaves, places, texts, n, k):
 
 def length(x, axis, name):
     """The length of the batch in an argument."""
+    if isinstance(x, (list, dict)):
+        raise TypeError(f"vmap takes the arrays out of {name}, a list or dict, where compiled code writes it out in "
+                        "the call")
     if not isinstance(x, np.ndarray):
         raise ValueError(f"vmap needs an array with a batch for {name}, and got a number: give in_axes None for it")
     if not -x.ndim <= axis < x.ndim:
@@ -446,8 +452,9 @@ def put(out, i, y):
     if y is None:
         return
     if isinstance(y, tuple):
-        for k in range(len(y)):
-            put(out[k], i, y[k])
+        if len(y) > 0:  # one by one: in a loop over them, the parts would have the union of their types
+            put(out[0], i, y[0])
+            put(out[1:], i, y[1:])
     else:
         out[i] = y
 

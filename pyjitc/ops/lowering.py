@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from ..types.kinds import Bool, Float, Int, NpBool, NpFloat, NpInt
 
-__all__ = ["compare", "extended", "intrinsic", "is_lanewise", "libcall", "llvm", "nothing"]
+__all__ = ["bitcast", "compare", "extended", "intrinsic", "is_lanewise", "lanewise", "libcall", "llvm", "nothing",
+           "suffix"]
 
 _lanewise: set = set()  # lowerings that are right for vectors, too, where `e.scalar` is the type of a vector
 
@@ -14,6 +15,12 @@ _lanewise: set = set()  # lowerings that are right for vectors, too, where `e.sc
 def is_lanewise(lower) -> bool:
     """Whether a lowering does the same for each lane of a vector as for a number (ops/vectors.py)."""
     return lower in _lanewise
+
+
+def lanewise(lower):
+    """Declare that a lowering is right for vectors, too."""
+    _lanewise.add(lower)
+    return lower
 
 
 def _is_float(t):
@@ -47,8 +54,7 @@ def llvm(opcode: str):
             flags = f"{inst.attrs['flags']} " if "flags" in inst.attrs else ""
         return [e.assign(f"{opcode} {flags}{t} {', '.join(x[0] for x in operands)}")]
 
-    _lanewise.add(lower)
-    return lower
+    return lanewise(lower)
 
 
 def compare(signed: str, unsigned: str, floating: str):
@@ -60,14 +66,13 @@ def compare(signed: str, unsigned: str, floating: str):
             return [e.assign(f"fcmp {floating} {e.scalar(t)} {x[0]}, {y[0]}")]
         return [e.assign(f"icmp {unsigned if is_unsigned(t) else signed} {e.scalar(t)} {x[0]}, {y[0]}")]
 
-    _lanewise.add(lower)
-    return lower
+    return lanewise(lower)
 
 
 _SUFFIX = {"half": "f16", "float": "f32", "double": "f64"}
 
 
-def _suffix(t: str) -> str:
+def suffix(t: str) -> str:
     """The part of the name of an intrinsic that says its type: <8 x double> is v8f64."""
     if not t.startswith("<"):
         return _SUFFIX.get(t, t)
@@ -82,13 +87,18 @@ def intrinsic(name: str, flags: str = ""):
 
     def lower(e, inst, *operands):
         t = e.scalar(inst.args[0].type)
-        full = f"{name}.{_suffix(t)}"
+        full = f"{name}.{suffix(t)}"
         e.declare(f"declare {t} @{full}({', '.join([t] * len(operands))})")
         flags = always or (e.flags if _is_float(inst.args[0].type) and "exact" not in inst.attrs else "")
         return [e.assign(f"call {flags}{t} @{full}({', '.join(f'{t} {x[0]}' for x in operands)})")]
 
-    _lanewise.add(lower)
-    return lower
+    return lanewise(lower)
+
+
+@lanewise
+def bitcast(e, inst, x):
+    """The same bits as another type."""
+    return [e.assign(f"bitcast {e.scalar(inst.args[0].type)} {x[0]} to {e.scalar(inst.result.type)}")]
 
 
 def libcall(name: str):

@@ -16,7 +16,7 @@ from ..ir.core import (CALL, CHEAP, CHECKS_FIRST, ELEMENTARY, EXPENSIVE, FREE, H
 from ..types.kinds import complex64
 from .effects import NO_RULE, NONDIFF, ROUNDING, UNVARIED
 from .elementary import computed_by
-from .lowering import intrinsic, libcall
+from .lowering import bitcast, intrinsic, lanewise, libcall, suffix
 from .signature import signature
 
 # ---------------------------------------------------------------- meaning
@@ -128,10 +128,11 @@ def _check_range(r, x, *, cls, message):
 _INFINITY = "0x7FF0000000000000"
 
 
+@lanewise
 def _polynomial_lower(e, inst, x):
     """The lowering of a polynomial without fast-math flags: rounding is part of a function's accuracy."""
     t = e.scalar(inst.args[0].type)
-    name = f"llvm.fma.{ {'double': 'f64', 'float': 'f32', 'half': 'f16'}[t]}"
+    name = f"llvm.fma.{suffix(t)}"
     e.declare(f"declare {t} @{name}({t}, {t}, {t})")
     terms = [e.constant(inst.args[0].type, c)[0] for c in inst.attrs["coefficients"]]
     return [_estrin(terms, x[0], lambda x, y: e.assign(f"fmul {t} {x}, {y}"),
@@ -370,16 +371,14 @@ STOPPED = _op("stopped", "x: F -> F", lambda x: x, lambda e, inst, x: x, UNVARIE
               "The same number, which counts as constant for derivatives.", cost=FREE)
 SIGNBIT = _op("signbit", "x: F -> bool", lambda x: bool(np.signbit(x)), _signbit_lower, NONDIFF,
               "Whether the sign bit is set, for -0.0 and nan too.", cost=CHEAP)
-BITS = _op("bits", "x: float -> int", _bits, lambda e, inst, x: [e.assign(f"bitcast double {x[0]} to i64")], NO_RULE,
+BITS = _op("bits", "x: float -> int", _bits, bitcast, NO_RULE,
            "The 64 bits of a double as an int.", cost=MODERATE)
-FROM_BITS = _op("from_bits", "n: int -> float", _from_bits,
-                lambda e, inst, n: [e.assign(f"bitcast i64 {n[0]} to double")],
-                NO_RULE, "The double with these 64 bits.", cost=MODERATE)
-BITS32 = _op("bits32", "x: float32 -> int32", _bits32, lambda e, inst, x: [e.assign(f"bitcast float {x[0]} to i32")],
-             NO_RULE, "The 32 bits of a float32.", cost=MODERATE)
-FROM_BITS32 = _op("from_bits32", "n: int32 -> float32", _from_bits32, lambda e, inst,
-                  n: [e.assign(f"bitcast i32 {n[0]} to float")], NO_RULE, "The float32 with these 32 bits.",
-                  cost=MODERATE)
+FROM_BITS = _op("from_bits", "n: int -> float", _from_bits, bitcast, NO_RULE,
+                "The double with these 64 bits.", cost=MODERATE)
+BITS32 = _op("bits32", "x: float32 -> int32", _bits32, bitcast, NO_RULE,
+             "The 32 bits of a float32.", cost=MODERATE)
+FROM_BITS32 = _op("from_bits32", "n: int32 -> float32", _from_bits32, bitcast, NO_RULE,
+                  "The float32 with these 32 bits.", cost=MODERATE)
 LOOKUP = _op("lookup", "n: int -> float", _looked_up, _lookup_lower, UNVARIED,
              "lookup {table} (n): the float at the lowest bits of n in a table of a power of two of them", attrs=True,
              cost=MODERATE)

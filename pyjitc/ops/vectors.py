@@ -6,8 +6,9 @@ lane; only operations whose lowering is one instruction or intrinsic of LLVM, wh
 from __future__ import annotations
 
 from ..ir.core import CHEAP, FREE, MODERATE, PURE, Inst, Op, Value
-from ..types.kinds import Bool, Float, Int, Type, Vector, float32, float64, int64, is_complex, is_number
-from .arith import ARITH_OPS, CAST
+from ..types.kinds import Bool, Float, Int, Type, Vector, float16, float32, float64, int64, is_complex, is_number
+from .arith import ARITH_OPS, CAST, ISHL, ISHR
+from .control import CONST
 from .effects import NONDIFF
 from .lowering import is_lanewise
 from .math import MATH_OPS
@@ -17,11 +18,12 @@ __all__ = ["VECTOR_ANY", "VECTOR_EACH", "VECTOR_GET", "VECTOR_MAKE", "VECTOR_OPS
            "may_be_lane"]
 
 _OPS = {**ARITH_OPS, **MATH_OPS, SELECT.name: SELECT}
+_SHIFTS = {ISHL: "shl", ISHR: "ashr"}  # of signed ints, by a number of bits that is in range
 _INTS, _FLOATS = {Int, int64}, {Float, float64}  # of the same representation
 
 
 def may_be_lane(t: Type) -> bool:
-    return t is Bool or is_number(t) and not is_complex(t)
+    return t is Bool or is_number(t) and not is_complex(t) and t is not float16
 
 
 def has_vector_form(inst: Inst) -> bool:
@@ -31,6 +33,10 @@ def has_vector_form(inst: Inst) -> bool:
     if inst.op is CAST:
         source, target = inst.args[0].type, inst.attrs["type"]
         return source in _INTS and target in {*_INTS, *_FLOATS, float32} or source in _FLOATS and target in _FLOATS
+    if inst.op in _SHIFTS:
+        made = inst.args[1].inst
+        return (inst.result.type in _INTS and made is not None and made.op is CONST
+                and 0 <= made.attrs["value"] < 64)
     return inst.op is SELECT or is_lanewise(inst.op.lower) and not {"rare", "flags"} & inst.attrs.keys()
 
 
@@ -43,6 +49,9 @@ class _Lanewise:
 
     def scalar(self, t: Type) -> str:
         return f"<{self.count} x {self.e.scalar(t)}>"
+
+    def constant(self, t: Type, value) -> list[str]:
+        return [f"splat ({self.e.scalar(t)} {x})" for x in self.e.constant(t, value)]
 
 
 def _each_rule(types, attrs):
@@ -66,6 +75,8 @@ def _each_lower(e, inst, *operands):
     if op is SELECT:
         test, x, y = (f"{e.scalar(v.type)} {text}" for v, (text,) in zip(inst.args, operands))
         return [e.assign(f"select {test}, {x}, {y}")]
+    if op in _SHIFTS:
+        return [e.assign(f"{_SHIFTS[op]} {e.scalar(inst.result.type)} {operands[0][0]}, {operands[1][0]}")]
     one = Inst(op, [Value(v.type.lane) for v in inst.args],
                {name: value for name, value in inst.attrs.items() if name != "op"}, Value(inst.result.type.lane))
     return op.lower(_Lanewise(e, count), one, *operands)
@@ -102,7 +113,8 @@ def _op(name, rule, eval, lower, doc, cost, attrs=False):
 
 
 VECTOR_EACH = _op("vector_each", _each_rule, _each, _each_lower,
-                  "the operation {op} on numbers, with its attributes {exact, loose, normal, type}, in each lane",
+                  "the operation {op} on numbers, with its attributes {exact, loose, normal, type, coefficients}, in "
+                  "each lane",
                   MODERATE, True)
 VECTOR_SPLAT = _op("vector_splat", lambda types, attrs: Vector(types[0], attrs["count"]),
                    lambda x, *, count: (x,) * count, _splat_lower,

@@ -54,6 +54,11 @@ def is_batch(fn: Function) -> bool:
     return fn.flags.vmap == "parts"
 
 
+def in_parallel(fn: Function) -> bool:
+    """Whether a function divides the batch of a `pmap` among threads."""
+    return fn.flags.vmap == "threads"
+
+
 def run(functions: list[Function], options, helpers: Callable) -> list[Function]:
     """Process all batches of a module; returns the functions that were made. helpers: see derivatives/make.py."""
     made: list[Function] = []
@@ -66,6 +71,10 @@ def run(functions: list[Function], options, helpers: Callable) -> list[Function]
                 if new is not None:
                     inst.attrs["callee"] = new
                     continue
+            if in_parallel(callee):
+                new = copy_of(callee)
+                if _put_in(_own(new, "example")):
+                    inst.attrs["callee"] = callee = new
             if callee not in reached:
                 reached.append(callee)
     return made
@@ -98,11 +107,19 @@ def _put_in(one: Function) -> bool:
     for inst in (inst for block in one.blocks for inst in block.insts if inst.op is c.INVOKE):
         callee = inst.attrs["callee"]
         if (not callee.library and (k.any_part(callee.result, lambda part: type(part) is k.Array)
-                                    or _loops(callee, {}))
+                                    or _may_be_vector(callee))
             and sum(len(block.insts) for block in callee.blocks) <= _MOST and not calls_itself(callee)):
             inst.attrs = {**inst.attrs, "callee": to_be_put_in(callee)}
             found = True
     return found
+
+
+def _may_be_vector(fn: Function) -> bool:
+    """Whether the loops of a function may run for several examples at once: it is one of numbers, and loops or branches
+    choose floats."""
+    return (all([k.is_scalar(p.type) for p in fn.params]) and _loops(fn, {})
+            and any([k.any_part(p.type, k.is_float) for block in fn.blocks if block is not fn.entry
+                     for p in block.params]))
 
 
 def _own(fn: Function, what: str) -> Function:

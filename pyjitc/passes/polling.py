@@ -495,16 +495,24 @@ def _note(loop, name, value=True) -> None:
 def _interleave(loop, short) -> int:
     """The number of vectors that one iteration should process. The steps of an elementary function depend on each
     other, and a processor looks ahead only 100 or 200 instructions, not far enough to overlap two iterations. In other
-    loops it does, and more vectors only leave a longer remainder."""
+    loops it does, and more vectors only leave a longer remainder; so do they in rows, which may be short: a remainder
+    of elementary functions takes much longer than what several vectors gain."""
     insts = [inst for block in loop.blocks for inst in block.insts]
     polynomials = [inst for inst in insts if "coefficients" in inst.attrs]
     size = len(insts) + sum(len(inst.attrs["coefficients"]) for inst in polynomials)
     if polynomials:
-        return 4 if size <= _SMALL else 2
+        return 1 if _is_row(loop) else 4 if size <= _SMALL else 2
     if any((inst.op is IMOD or inst.op is IFLOORDIV) and inst.result.type in WIDE
            and (inst.args[1].inst or inst).op is not control.CONST for inst in insts):
         return 1  # no vector divides these, and each division has branches
-    return 1 if short or size > _TINY else 2
+    return 1 if short or size > _TINY or _is_row(loop) else 2
+
+
+def _is_row(loop) -> bool:
+    """Whether a loop goes over elements of one row, whose number the loop around counts."""
+    rows = loop.parent.header.params if loop.parent is not None else ()
+    return any([not set(rows).isdisjoint(inst.args) for block in loop.blocks for inst in block.insts
+                if inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE])
 
 
 def _poll(fn, source, inst, edge, work=()):

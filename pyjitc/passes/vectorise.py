@@ -12,9 +12,11 @@ After:   wide(i, left): branch left > LANES - 1 -> lanes, head(i, left)
          lanes: X = vector_make of array_load a, i + n ; jump inner'(X, true, 0)
          inner'(Z, M, R): Z1 = f'(Z) ; T = t'(Z1) ; R1 = M and not T ? Z1 : R ; any M and T -> inner'(Z1, M and T, R1)
          done': array_store out, i + n, lane n of R1 ; jump wide(i + LANES, left - LANES)
-Only where inner loops do nothing but arithmetic, with floats in it, and outside of them every access to memory is made
-in each iteration: a lane that has left a loop computes on, and nothing of that may be seen. Accesses of different
-iterations must not meet: iterations store to arrays that no other access of the loop uses, or to elements of their own.
+Inner loops must do nothing but arithmetic, with floats in it: a lane that has left a loop computes on, and nothing of
+that may be seen. Outside of them memory is accessed for one lane after the other, behind a branch where only some
+iterations do. Accesses of different iterations must not meet: iterations store to arrays that no other access of the
+loop uses, or to elements of their own. What one iteration hands to the next, such as a sum, is computed for one lane
+after the other, too; counters that inner loops carry begin with 0 in each iteration and are added up.
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, the value of each number, the order of the stores of one place.
 """
 from __future__ import annotations
@@ -31,16 +33,18 @@ from ..ops.vectors import (
 )
 from ..types import kinds as k
 from .alias import Aliases
-from .counted import Counted, Definitions, find
+from .counted import MOST_UNROLLED, Counted, Definitions, find
 from .operands import Builder, constant_of
-from .rewrite import drop_check
+from .rewrite import clone_inst
 
 __all__ = ["run"]
 
 LANES = 8
 _LEAST = 3  # operations on floats in a loop with which it is worth it
 _KEPT = frozenset(("held", "alone", "beside"))  # attributes whose facts hold for one run of an innermost loop
-_NEAR = 1 << 32  # a counter that starts below and takes small steps never overflows
+_MOST = 300  # instructions of the loop: many of them are made LANES times
+_GUARDED = 4  # the most accesses to memory that only some iterations make, each of which becomes LANES branches
+_NEAR, _STEP = 1 << 32, 1 << 12  # a counter that starts below and takes such steps takes days to overflow
 
 
 class _Unfit(Exception):
@@ -98,16 +102,28 @@ class _Lanes:
         self.arriving: dict[ir.Block, list] = {self.header: [(None, ())]}
         self.made: list[ir.Block] = []
         self.loaded: dict[tuple, ir.Value] = {}  # operands of a load -> its result in each iteration
+        self.chain: list[ir.Inst] = []  # instructions on what one iteration hands to the next
+        self.splats: dict[ir.Value, ir.Value] = {}
+        self.constants: dict[tuple, ir.Value] = {}
+        self.guarded = 0
         self.stored = False
         self.work = 0
+        self.b = self.ahead = Builder([], self.header.terminator.loc, None)
 
     # -- whether it can be done, and what differs between the iterations
 
     def check(self) -> None:
         counted, loop, of = self.counted, self.loop, self.nest.of
-        if loop.has_hint("novectorize") or any([p not in counted.steps and p not in counted.strides
-                                                for p in self.header.params]):
+        if (loop.has_hint("novectorize") or sum([len(block.insts) for block in loop.blocks]) > _MOST
+            or all(map(self.is_unrolled, loop.inner))):
             raise _Unfit
+        for one in [one for one in self.nest.loops if _is_in(one, loop)]:
+            if sum([source in one.blocks for source, _, _ in self.edges[one.header]]) != 1:
+                raise _Unfit  # of several edges back
+        self.carried = {p for p in self.header.params if p not in counted.steps and p not in counted.strides}
+        self.counting: set[ir.Inst] = set()
+        self.sums = {p for p in self.carried if p.type is k.Int and self.is_sum(p)}
+        self.carried -= self.sums
         accesses = []
         for block in loop.blocks:
             here = of[block]
@@ -121,13 +137,20 @@ class _Lanes:
                 if inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE:
                     accesses.append(inst)
                 if inst.unwind is not None or (here is not loop and inst.op.effects and inst.op is not ARRAY_LOAD
-                                               and not self.is_counter(inst)):
+                                               and inst not in self.counting and not self.is_counter(inst)):
                     raise _Unfit
         stores = [inst for inst in accesses if inst.op is ARRAY_STORE]
-        if "independent" not in self.header.terminator.attrs and not all([
+        self.may_raise = not stores
+        if self.header.terminator.attrs.get("independent") not in ("prange", "nest") and not all([
                 store is other or self.aliases.are_disjoint(store, other) or self.is_own(store, other)
                 for store in stores for other in accesses]):
             raise _Unfit
+
+    def is_unrolled(self, loop) -> bool:
+        """Whether an inner loop will be unrolled, after which LLVM vectorises the outer one."""
+        counted = find(loop, self.defs, self.edges)
+        trips = None if counted is None else self.defs.constant(counted.start[counted.left])
+        return trips is not None and trips <= MOST_UNROLLED and len(loop.exits()) == 1
 
     def is_own(self, store: ir.Inst, other: ir.Inst) -> bool:
         """Whether two accesses are to one element, which is another one in each iteration."""
@@ -137,15 +160,57 @@ class _Lanes:
 
     def is_counter(self, inst: ir.Inst) -> bool:
         """Whether an instruction counts the trips of a loop from a small number on, and so never overflows."""
-        if inst.op.wrapping is not a.IADD or not _is_small(inst.args[1]):
+        if inst.op.wrapping is not a.IADD or not _is_small(inst.args[1], _STEP):
             return False
         p = inst.args[0]
-        header = next((loop.header for loop in self.nest.loops if p in loop.header.params), None)
-        if header is None:
+        header = self.defs.block_of.get(p)
+        if header not in self.nest.of or self.nest.of[header].header is not header or p not in header.params:
             return False
         n = header.params.index(p)
-        return all([edge.args[n] is inst.result or _is_small(edge.args[n])
-                    for block in self.nest.dom.order for edge in block.edges() if edge.block is header])
+        return all([edge.args[n] is inst.result or _is_small(edge.args[n], _NEAR) for _, _, edge in self.edges[header]])
+
+    def is_sum(self, p: ir.Value) -> bool:
+        """Whether iterations only add to a parameter of the header: they may all begin with 0."""
+        chain, count, counting = {p}, 0, set()
+        while len(chain) > count:
+            count = len(chain)
+            given: dict[ir.Value, list[ir.Value]] = {}
+            for block in self.loop.blocks:
+                for inst in block.insts:
+                    if not chain.isdisjoint(inst.args):
+                        counts = inst.op.wrapping is a.IADD and _is_small(inst.args[1], _STEP)
+                        if inst.op is not a.IADD and not counts or inst.args[0] not in chain or inst.args[1] in chain:
+                            return False
+                        if counts:
+                            counting.add(inst)
+                        chain.add(inst.result)
+                for edge in block.terminator.targets:
+                    if edge.block in self.loop.blocks:
+                        for q, x in zip(edge.block.params, edge.args):
+                            given.setdefault(q, []).append(x)
+            for q, found in given.items():
+                if not chain.isdisjoint(found):
+                    chain.add(q)
+        if any([q in chain and not chain.issuperset(found) for q, found in given.items()]) or not chain.isdisjoint(
+                self.header.params[n] for n in range(len(self.header.params)) if self.header.params[n] is not p):
+            return False
+        if counting and not self.is_near(self.counted.start[p], set()):
+            return False
+        self.counting |= counting
+        return True
+
+    def is_near(self, v: ir.Value, seen: set[ir.Value]) -> bool:
+        """Whether a number is only counted up and down, from a small number on."""
+        if v in seen:
+            return True
+        seen.add(v)
+        if v.inst is not None:
+            inst = v.inst
+            return _is_small(v, _NEAR) or (inst.op is a.IADD or inst.op.wrapping is a.IADD) and _is_small(
+                inst.args[1], _STEP) and self.is_near(inst.args[0], seen)
+        block = self.defs.block_of[v]
+        return bool(self.edges[block]) and all([
+            self.is_near(edge.args[block.params.index(v)], seen) for _, _, edge in self.edges[block]])
 
     def find_varying(self) -> None:
         """What varies: what depends on the number of the iteration, what a branch chooses, and what an inner loop
@@ -165,7 +230,7 @@ class _Lanes:
                 for p, x in zip(edge.block.params, edge.args):
                     if edge.block in blocks and edge.block is not self.header:
                         depends.setdefault(p, (of[edge.block], []))[1].append(x)
-        varying = set(self.header.params)
+        varying = set(self.header.params) - self.sums
         for p, (here, given) in depends.items():
             if any([x in home and not _is_in(here, home[x]) for x in given]) or (
                     p.inst is None and p not in here.header.params and len(set(given)) > 1):
@@ -176,30 +241,82 @@ class _Lanes:
             varying.update([p for p, (_, given) in depends.items() if not varying.isdisjoint(given)])
         self.varying = varying
 
+    def find_needed(self) -> None:
+        """Find the values that matter besides counting the iterations."""
+        work: list[ir.Value] = []
+        for block in self.loop.blocks:
+            for inst in block.insts:
+                if inst.op.effects & ~ir.TERMINATOR:
+                    work += inst.args
+            last = block.terminator
+            if last is not self.header.terminator:
+                work += last.args
+            for edge in last.targets:
+                work += [x for p, x in zip(edge.block.params, edge.args)
+                         if edge.block is not self.header or p in self.carried or p in self.sums]
+        self.needed = needed = set(work)
+        while work:
+            made = work.pop().inst
+            if made is not None:
+                more = [x for x in made.args if x not in needed]
+                needed.update(more)
+                work += more
+
     # -- the copy
 
     def build(self) -> list[ir.Block]:
         self.check()
         self.find_varying()
         counted, header = self.counted, self.header
-        wide, body = self.block("wide"), ir.Block("lanes")
+        self.find_needed()
+        wide, body = self.block("wide"), self.block("lanes")
         wide.params = [ir.Value(p.type, p.name) for p in header.params]
         first = dict(zip(header.params, wide.params))
         self.start(wide)
         enough = self.b.op(a.IGT, first[counted.left], self.b.const(k.Int, LANES - 1), type=k.Bool)
         self.end(c.BRANCH, [enough], ir.Edge(body), ir.Edge(header, [*wide.params]))
-        self.made.append(body)
-        self.start(body)
-        after = []
+        self.ahead = Builder(body.insts, self.b.loc, None)
+        self.start(self.block("go"))
+        after = first.copy()
         for p in header.params:
-            *self.single[p], last = first[p], *[self.further(p, first[p], n) for n in range(1, LANES + 1)]
-            after.append(last)
+            if p in self.sums:
+                self.same[p] = self.b.const(k.Int, 0)
+            elif p not in self.carried:
+                after[p] = self.further(p, first[p], LANES)
+                if p in self.needed:
+                    self.single[p] = [first[p], *[self.further(p, first[p], n) for n in range(1, LANES)]]
+        begun = [p for p in header.params if p in self.carried or p in self.sums]
         self.region(self.loop, None, None)
         if self.work < _LEAST:
             raise _Unfit
-        self.end(c.JUMP, (), ir.Edge(wide, after))
+        after.update(self.in_turn({p: first[p] for p in begun}))
+        self.end(c.JUMP, (), ir.Edge(wide, [after[p] for p in header.params]))
+        self.current, self.b = body, self.ahead
+        self.end(c.JUMP, (), ir.Edge(self.made[2]))
         counted.entry.block = wide
+        header.terminator.attrs["most_trips"] = LANES - 1
+        for loop in [loop for loop in self.nest.loops if _is_in(loop, self.loop)]:
+            for latch in loop.latches:  # few iterations are left: the loop is not worth a fast form
+                latch.terminator.attrs["novectorize"] = True
         return self.made
+
+    def in_turn(self, now: dict[ir.Value, ir.Value]) -> dict[ir.Value, ir.Value]:
+        """What one iteration hands to the next is computed for one lane after the other. now: parameter of the header
+        -> what the first one gets; returns what the last one hands on."""
+        (_, _, edge), = [one for one in self.edges[self.header] if one[0] in self.loop.blocks]
+        onward = dict(zip(self.header.params, edge.args))
+        totals = {p: v for p, v in now.items() if p in self.sums}
+        now = {p: v for p, v in now.items() if p in self.carried}
+        for p in totals:
+            for x in self.numbers(onward[p]):
+                totals[p] = self.b.op(a.IADD, totals[p], x, type=k.Int)
+        others = {x: self.numbers(x) for x in dict.fromkeys(
+            [*[x for inst in self.chain for x in inst.args], *[onward[p] for p in now]]) if x not in self.carried}
+        for n in range(LANES):
+            values = now | {x: lanes[n] for x, lanes in others.items()}
+            self.b.insts += [clone_inst(inst, values, {}) for inst in self.chain]
+            now = {p: values[onward[p]] for p in now}
+        return now | totals
 
     def further(self, p, first, n) -> ir.Value:
         """The value of a parameter of the header n iterations later."""
@@ -243,7 +360,7 @@ class _Lanes:
         masks = [self.mask]
         if inst.op is c.BRANCH and inst is not self.header.terminator:
             test = self.vector(inst.args[0])
-            masks = [self.both(test), self.both(self.each(a.BXOR, test, self.splat(self.b.const(k.Bool, True))))]
+            masks = [self.both(test), self.both(self.each(a.BXOR, test, self.constant(k.Bool, True)))]
         else:
             masks *= len(inst.targets)
         for edge, mask in zip(inst.targets, masks):
@@ -274,12 +391,14 @@ class _Lanes:
 
     def inner(self, loop, whole: ir.Value | None) -> None:
         """Copy an inner loop, which runs until no lane needs another trip."""
-        header, b = loop.header, self.b
+        header = loop.header
         arrived = self.arriving.pop(header)
+        if len(arrived) > 1:
+            raise _Unfit
         active = _joined(self, [mask for mask, _ in arrived]) if whole is not None or self.arriving else None
         self.join(header, arrived)
         if active is None:
-            active = self.splat(b.const(k.Bool, True))
+            active = self.constant(k.Bool, True)
             self.hoist(loop)
         begin = [active, *[(self.vectors if p in self.varying else self.same)[p] for p in header.params]]
         exits = self.exits_of(loop)
@@ -318,7 +437,7 @@ class _Lanes:
         self.full = True
         for inst in (inst for block in blocks for inst in block.insts if inst.op is ARRAY_LOAD):
             if not any([_is_in(self.home.get(x), loop) for x in inst.args]):
-                self.instruction(inst, loop)
+                self.instruction(inst, self.loop)
 
     def entered(self, loop) -> set[ir.Value]:
         """The parameters of the blocks to which a loop leads."""
@@ -331,13 +450,13 @@ class _Lanes:
         read = {v: None for block in outside for inst in block.insts
                 for v in (*inst.args, *[v for edge in inst.targets for v in edge.args]) if v in own}
         kept = dict.fromkeys([p for _, edge in loop.exits() for p in edge.block.params if p in self.varying]) | read
-        none = self.splat(self.b.const(k.Bool, False))
+        none = self.constant(k.Bool, False)
         return _Exits({edge.block: none for _, edge in loop.exits()}, {v: self.nothing(v.type) for v in kept})
 
     def nothing(self, t: k.Type) -> ir.Value:
         if not may_be_lane(t):
             raise _Unfit
-        return self.splat(self.b.const(t, constant_of(t, 0)))
+        return self.constant(t, constant_of(t, 0))
 
     # -- values
 
@@ -345,7 +464,7 @@ class _Lanes:
         """The lanes of the mask for which a test holds; in others the test may be poison, which a select stops."""
         if self.mask is None:
             return test
-        return self.each(SELECT, self.mask, test, self.splat(self.b.const(k.Bool, False)))
+        return self.each(SELECT, self.mask, test, self.constant(k.Bool, False))
 
     def once(self, x: ir.Value) -> ir.Value:
         """The copy of a value that is the same for all iterations."""
@@ -372,7 +491,22 @@ class _Lanes:
         return [self.once(x)] * LANES
 
     def splat(self, x: ir.Value) -> ir.Value:
-        return self.b.op(VECTOR_SPLAT, x, type=k.Vector(x.type, LANES), count=LANES)
+        """A vector of the same number; of one from outside of the loop once."""
+        found = self.splats.get(x)
+        if found is None:
+            b = self.ahead if x in self.defs.block_of and x not in self.home else self.b
+            found = b.op(VECTOR_SPLAT, x, type=k.Vector(x.type, LANES), count=LANES)
+            if b is self.ahead:
+                self.splats[x] = found
+        return found
+
+    def constant(self, t: k.Type, value) -> ir.Value:
+        """A vector of a constant."""
+        found = self.constants.get((t, value))
+        if found is None:
+            found = self.constants[t, value] = self.ahead.op(
+                VECTOR_SPLAT, self.ahead.const(t, value), type=k.Vector(t, LANES), count=LANES)
+        return found
 
     def each(self, op, *args, **attrs) -> ir.Value:
         attrs["op"] = op.name
@@ -381,41 +515,88 @@ class _Lanes:
         return result
 
     def instruction(self, inst: ir.Inst, loop) -> None:
-        op, r = inst.op, inst.result
-        if op is ARRAY_LOAD and not self.stored and (known := self.loaded.get(tuple(inst.args))) is not None:
+        op, r, attrs = inst.op, inst.result, inst.attrs
+        counts = inst in self.counting or self.is_counter(inst)
+        if counts and op.wrapping is not None:
+            op, attrs = op.wrapping, {}
+        if not op.effects and r not in self.needed:
+            return
+        if not self.carried.isdisjoint(inst.args):
+            if not self.full or op.effects & ~ir.RAISES or op.effects and not self.may_raise or r is None:
+                raise _Unfit
+            self.carried.add(r)
+            self.chain.append(inst)
+            return
+        if op is ARRAY_LOAD and (known := self.loaded.get(tuple(inst.args))) is not None:
             self.alike(r, known)
             return
         if op is not ARRAY_STORE and not any([x in self.varying or x in self.vectors for x in inst.args]):
-            counts = self.is_counter(inst)
-            if not counts and (op.effects & ir.WRITES or op.effects and not self.full
-                               or op.effects & ir.RAISES and self.stored):
+            if op.effects & ir.WRITES or op.effects and not self.full or op.effects & ir.RAISES and self.stored:
                 raise _Unfit
-            copy = ir.Inst(op, [self.once(x) for x in inst.args], dict(inst.attrs), r and ir.Value(r.type, r.name),
+            copy = ir.Inst(op, [self.once(x) for x in inst.args], dict(attrs), r and ir.Value(r.type, r.name),
                            inst.loc)
-            if counts:
-                drop_check(copy)
             self.b.insts.append(copy)
             if r is not None and copy.result is not None:
                 self.same[r] = copy.result
                 self.note(inst)
             return
         floats = any([k.is_float(v.type) for v in (*inst.args, r) if v is not None])
-        if op.effects == ir.PURE and (floats or not self.full) and has_vector_form(inst):
-            attrs = {name: value for name, value in inst.attrs.items() if name in VECTOR_EACH.attrs}
+        if op.effects == ir.PURE and (floats or not self.full) and (counts or has_vector_form(inst)):
+            attrs = {name: value for name, value in attrs.items() if name in VECTOR_EACH.attrs}
             self.vectors[r] = self.each(op, *map(self.vector, inst.args), **attrs)
             self.work += floats and loop is not self.loop
             return
-        if not self.full or op.effects != ir.PURE and op is not ARRAY_LOAD and op is not ARRAY_STORE:
+        if op.effects == ir.PURE and "rare" in inst.attrs and not self.full:
+            self.vectors[r] = self.apart(inst)
+            return
+        if loop is not self.loop or op.effects != ir.PURE and op is not ARRAY_LOAD and op is not ARRAY_STORE:
             raise _Unfit
-        attrs = {name: value for name, value in inst.attrs.items() if name not in _KEPT}
+        self.guarded += op.effects != ir.PURE and not self.full
+        if self.guarded > _GUARDED:
+            raise _Unfit
+        attrs = {name: value for name, value in attrs.items() if name not in _KEPT}
         found = []
-        for args in zip(*map(self.numbers, inst.args)):
-            found.append(r and ir.Value(r.type, r.name))
-            self.b.insts.append(ir.Inst(op, args, dict(attrs), found[-1], inst.loc))
-        self.stored |= op is ARRAY_STORE
+        for n, args in enumerate(zip(*map(self.numbers, inst.args))):
+            one = ir.Inst(op, args, dict(attrs), r and ir.Value(r.type, r.name), inst.loc)
+            if self.full or op.effects == ir.PURE:
+                self.b.insts.append(one)
+                found.append(one.result)
+            else:
+                found.append(self.guard(one, n))
+        if op is ARRAY_STORE:
+            self.stored = True
+            self.loaded.clear()
         if r is not None:
             self.single[r] = found
             self.note(inst)
+
+    def guard(self, inst: ir.Inst, lane: int) -> ir.Value | None:
+        """Access memory if the lane is in the mask; returns the number that is loaded, or any."""
+        assert self.mask is not None
+        test = self.b.op(VECTOR_GET, self.mask, type=k.Bool, lane=lane)
+        access, passed, r = self.block("access"), ir.Block("passed"), inst.result
+        other = [] if r is None else [self.b.const(r.type, constant_of(r.type, 0))]
+        self.end(c.BRANCH, [test], ir.Edge(access), ir.Edge(passed, other))
+        access.insts += [inst, ir.Inst(c.JUMP, (), {}, None, inst.loc, [ir.Edge(passed, [r] if r is not None else [])])]
+        passed.params = [] if r is None else [ir.Value(r.type, r.name)]
+        self.made.append(passed)
+        self.start(passed)
+        return passed.params[0] if r is not None else None
+
+    def apart(self, inst: ir.Inst) -> ir.Value:
+        """The vector of an operation that few iterations need, and that has no vector form: lane by lane, where any
+        lane of the mask needs it."""
+        slow, on, r = self.block("rare"), ir.Block("on"), inst.result
+        on.params = [ir.Value(k.Vector(r.type, LANES), r.name)]
+        self.end(c.BRANCH, [self.b.op(VECTOR_ANY, self.mask, type=k.Bool)], ir.Edge(slow),
+                 ir.Edge(on, [self.nothing(r.type)]))
+        self.start(slow)
+        found = [self.b.op(inst.op, *args, type=r.type, **inst.attrs)
+                 for args in zip(*map(self.numbers, inst.args))]
+        self.end(c.JUMP, (), ir.Edge(on, [self.b.op(VECTOR_MAKE, *found, type=on.params[0].type)]))
+        self.made.append(on)
+        self.start(on)
+        return on.params[0]
 
     def note(self, inst: ir.Inst) -> None:
         if inst.op is ARRAY_LOAD and self.full:
@@ -437,9 +618,9 @@ def _joined(lanes: _Lanes, masks: list) -> ir.Value | None:
     return found
 
 
-def _is_small(v: ir.Value) -> bool:
+def _is_small(v: ir.Value, limit: int) -> bool:
     made = v.inst
-    return made is not None and made.op is c.CONST and v.type is k.Int and abs(made.attrs["value"]) < _NEAR
+    return made is not None and made.op is c.CONST and v.type is k.Int and abs(made.attrs["value"]) < limit
 
 
 def _is_in(loop, outer) -> bool:

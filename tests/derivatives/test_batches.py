@@ -11,7 +11,7 @@ from collections import namedtuple
 import numpy as np
 import pytest
 
-from pyjitc import grad, njit, pmap, vmap
+from pyjitc import TypingError, grad, njit, pmap, vmap
 from pyjitc.passes import batches
 
 
@@ -404,6 +404,10 @@ def test_size_and_names():
     (lambda: vmap(lambda x: x, 0, 5)(M), ValueError, "axis 5 is out of bounds"),
     (lambda: vmap(lambda x: x)(np.ones((0, 3))), ValueError, "empty batch"),
     (lambda: vmap(3), TypeError, "vmap takes a function"),
+    (lambda: njit(lambda d: vmap(lambda x: x["a"])(d))({"a": M, "b": M}), TypeError,
+     "takes the arrays out of x, a list or dict, where compiled code writes it out in the call"),
+    (lambda: vmap(lambda x, more: more.append(x.sum()), (0, None))(M, [1.0]), TypingError,
+     "a list among the arguments of a function that is differentiated or batched is not changed there"),
 ])
 def test_wrong_axes(call, error, message):
     with pytest.raises(error, match=message):

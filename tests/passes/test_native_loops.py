@@ -644,3 +644,19 @@ def test_elements_are_not_scattered():
     compiled(a, out)
     np.testing.assert_array_equal(out, a.T)
     assert "scatter" not in next(iter(compiled.inspect_asm().values()))
+
+
+def test_rows_keep_one_vector_in_flight():
+    """They may be short: with several vectors, all of a row would be left to the remainder."""
+    def of_rows(x, m):
+        return np.exp(x - m[:, None])
+
+    def of_all(x):
+        return np.exp(x)
+
+    x = np.random.default_rng(0).normal(size=(5, 10))
+    made, whole = njit(of_rows), njit(of_all)
+    np.testing.assert_allclose(made(x, x[:, 0]), of_rows(x, x[:, 0]), 1e-14)
+    np.testing.assert_allclose(whole(x[0]), np.exp(x[0]), 1e-14)
+    assert "interleave: 1" in str(made._inspect("opt", None))
+    assert "interleave: 1" not in str(whole._inspect("opt", None))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pyjitc import njit, prange
+from pyjitc import njit, pmap, prange, vmap
 
 
 def newton(x, out):
@@ -163,7 +163,7 @@ def of_numbers(x, out):
 def maximum(x, out):
     for i in range(len(x)):
         y, most = x[i], -1.0
-        for _ in range(15):
+        for _ in range(18):
             y = 3.9 * y * (1.0 - y)
             most = max(most, y)
             y = min(y, 1.0)
@@ -176,6 +176,95 @@ def in_parallel(x, out):
         while y > 1.0:
             y = y * 0.5 - 0.1
         out[i] = y
+
+
+def stored_by_some(x, out):
+    for i in range(len(x)):
+        out[i] = 5.0
+        a, b = 0.0, 0.0
+        for k in range(30):
+            a, b = a * a - b * b + x[i], 2.0 * a * b + 0.3
+            if a * a + b * b > 4.0:
+                out[i] = k
+                break
+
+
+def loaded_by_some(x, out):
+    for i in range(len(x)):
+        y = 0.37 * i
+        while y > 1.0:
+            y = y * 0.5 - 0.1
+        z = 1.0
+        if y < 0.3:
+            z = x[i]
+        else:
+            out[i] = y
+        out[i] += y * z
+
+
+def summed(x, out):
+    total, last, product = 0.0, -1.0, 1.0
+    for i in range(len(x)):
+        y = x[i]
+        while y > 1.0:
+            y = y * 0.5 - 0.1
+        total += y
+        product = product * y + total
+        last = y - last
+    if len(out) > 2:
+        out[0], out[1], out[2] = total, last, product
+
+
+def counted_inside(x, out):
+    total, others = 0, 5
+    for row in range(3):
+        for i in range(len(x)):
+            y = abs(x[i]) + 0.25 * row
+            while y > 1.0:
+                y = y * 0.5 - 0.1
+                total += 1
+                if y < 0.5:
+                    others += 2
+                    break
+    if len(out) > 1:
+        out[0], out[1] = total, others
+
+
+def chosen(x, out):
+    most = -1e9
+    for i in range(len(x)):
+        y = x[i]
+        while y > 1.0:
+            y = y * 0.5 - 0.1
+        if y > most:
+            most = y
+    if len(out):
+        out[0] = most
+
+
+def counted(x, out):
+    total, before = 0, 0
+    for i in range(len(x)):
+        y, n = abs(x[i]), 0
+        while y > 1.0:
+            y = y * 0.5 - 0.1
+            n += 1
+        total = 3 * total + n if i < 6 else total + before
+        before = n
+    if len(out):
+        out[0] = total
+
+
+def overflowing(x, out):
+    total = 9223372036854775800
+    for i in range(len(x)):
+        y, n = abs(x[i]), 0
+        while y > 1.0:
+            y = y * 0.5 - 0.1
+            n += 1
+        total += n
+    if len(out):
+        out[0] = total
 
 
 def together(x, out):
@@ -214,8 +303,9 @@ def raising(x, out):
 
 
 WIDE = (newton, counting, escape, bisection, logistic, two_loops, inside_another, two_ways_out, passing_over,
-        after_a_test, in_place, backwards, strided, of_numbers, maximum, in_parallel, one_place)
-NARROW = (together, shifted, raising)
+        after_a_test, in_place, backwards, strided, of_numbers, maximum, in_parallel, one_place, stored_by_some,
+        loaded_by_some, summed, counted_inside)
+NARROW = (together, shifted, raising, chosen, counted)
 
 
 def numbers(n, dtype, kind):
@@ -244,6 +334,68 @@ def test_as_in_the_interpreter(f, dtype):
                     errors.append(str(error))
             assert errors[0] == errors[1]
             np.testing.assert_array_equal(found, expected, f"{n} numbers, {kind}")
+
+
+def test_an_overflow_is_raised_where_the_loop_raises_it():
+    x = np.full(30, 5.0)
+    with pytest.raises(OverflowError, match=r"9223372036854775806 \+ 3 does not fit"):
+        njit(overflowing)(x, x)
+
+
+def kepler(x, out):
+    for i in range(len(x)):
+        e, step = x[i], 1.0
+        for _ in range(30):
+            step = (e - 0.6 * np.sin(e) - x[i]) / (1.0 - 0.6 * np.cos(e))
+            e = e - step
+            if abs(step) < 1e-12:
+                break
+        out[i] = e
+
+
+def growing(x, out):
+    for i in range(len(x)):
+        y = x[i]
+        while y < 4.0:
+            y = y + np.exp(-y)
+        out[i] = y
+
+
+@pytest.mark.parametrize("f", [kepler, growing], ids=lambda f: f.__name__)
+def test_elementary_functions_have_the_same_values_side_by_side(f):
+    made = njit(f)
+    x = np.concatenate((np.random.default_rng(0).normal(size=50) * 3, [np.nan, 0.0, -0.0, 1e-300, 1e18, 7e22]))
+    found, single = np.empty(len(x)), np.empty(1)
+    made(x, found)
+    for i in range(len(x)):
+        made(x[i:i + 1], single)
+        np.testing.assert_array_equal(found[i:i + 1], single)
+    with np.errstate(all="ignore"):
+        expected = np.empty(len(x))
+        f(x, expected)
+    np.testing.assert_allclose(found[:53], expected[:53], 1e-9)
+    assert is_wide(f, x, found)
+
+
+@pytest.mark.parametrize("transform", [vmap, pmap])
+def test_examples_of_a_batch_run_side_by_side(transform):
+    def root(a, b):
+        low, high = 0.0, 2.0 + a
+        while high - low > 1e-9:
+            middle = 0.5 * (low + high)
+            if middle * middle + b * middle < a:
+                low = middle
+            else:
+                high = middle
+        return low, high > 1.0
+
+    made = transform(root, (0, None))
+    for n in (1, 15, 16, 17, 24, 40):
+        a = np.random.default_rng(n).uniform(0.0, 5.0, n)
+        expected = [root(x, 0.5) for x in a]
+        for k in range(2):
+            np.testing.assert_array_equal(made(a, 0.5)[k], [one[k] for one in expected])
+    assert any("vector_any" in text for text in made._inspect("opt", None).values())
 
 
 def is_wide(f, *args):
