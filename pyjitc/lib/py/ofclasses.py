@@ -18,13 +18,14 @@ from ...ops.objects import OBJECT_NEW, OBJECT_SAME
 from ...runtime.dispatcher import Callable_
 from ...types.classes import DECLARED_FIELDS, DECLARED_TYPES, HIDDEN_FIELDS, UNWRITTEN, is_descriptor, own
 from ...types import kinds
-from ...types.kinds import NoneType, ObjectOf, Singleton, Str, Super
+from ...types.kinds import Int, NoneType, ObjectOf, Singleton, Str, Super
 from ..build import cast, provoked
-from ..intrinsics import NOTHING
-from ..protocol import Protocol, by_python, protocol_of
+from ..intrinsics import NOTHING, iterate
+from ..protocol import Protocol, by_python
 from ..rule import intrinsic
 from . import classes
-from .instances import OfClass
+from .instances import OfClass, hashed, iterator
+from .interpreted import call_python
 
 __all__ = ["PROTOCOLS", "make", "make_as_type"]
 
@@ -279,7 +280,7 @@ def of_number(x, cls):
 def iteration(x):
     """The state of a loop over the result of __iter__."""
     if not isinstance(x.type, ObjectOf):
-        return protocol_of(x.type).iterate(x)
+        return Call(iterate, Call(iterator, x))
     if classes.own_method(x, "__next__") is None:
         raise Mismatch(f"iter() returned non-iterator of type '{x.type.cls.__name__}'")
     return x
@@ -410,6 +411,12 @@ def _setattr(args, kwargs):
     return _OBJECT.set_attribute(args[0], args[1].value, args[2])
 
 
+def _hash(args, kwargs):
+    is_object = len(args) == 1 and isinstance(args[0].type, ObjectOf)
+    function = classes.own_method(args[0], "__hash__") if is_object else None
+    return call_python(hash, *args, type=Int, kwargs=kwargs) if function is None else Call(hashed, function, *args)
+
+
 def _divmod(args, kwargs):
     function = classes.own_method(args[0], "__divmod__") if isinstance(args[0].type, ObjectOf) else None
     if function is None:
@@ -478,5 +485,5 @@ def _own(name: str):
 
 _OBJECT = OfObject()
 OfObject.functions = {**OfClass.functions, object.__init__: _own("__init__"), object.__setattr__: _own("__setattr__"),
-                      next: _next, setattr: _setattr, divmod: _divmod}
+                      next: _next, setattr: _setattr, hash: _hash, divmod: _divmod}
 PROTOCOLS = {ObjectOf: _OBJECT, Super: OfSuper()}
