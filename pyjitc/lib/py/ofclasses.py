@@ -21,7 +21,7 @@ from ...types import kinds
 from ...types.kinds import Int, NoneType, ObjectOf, Singleton, Str, Super
 from ..build import cast, provoked
 from ..intrinsics import NOTHING, iterate
-from ..protocol import Protocol, by_python
+from ..protocol import Protocol, boxed, by_python
 from ..rule import intrinsic
 from . import classes
 from .instances import OfClass, hashed, iterator
@@ -169,8 +169,7 @@ class OfObject(OfClass):
             params = getattr(cls, "__dataclass_params__", None)
             if params is not None and params.frozen and name in cls.__dataclass_fields__:
                 return Throw(dataclasses.FrozenInstanceError, f"cannot assign to field '{name}'")
-            raise NotNative(f"'{cls.__qualname__}' has its own __setattr__, which compiled code does not call",
-                            "assign outside the compiled function, or write object.__setattr__(x, 'name', value)")
+            return CallValue(ClassAttribute(cls, "__setattr__"), x, constant(name), value)
         return store(x, name, value)
 
     def delete_attribute(self, x, name):
@@ -351,9 +350,18 @@ def by_interpreter(x, name):
     return Apply(structure.DISCARD, by_python(getattr, x, name))
 
 
+def store_directly(x, name, value, names):
+    if len(names) == 0:
+        store_by_interpreter(object.__setattr__, x, name, value)
+    elif name == names[0]:
+        object.__setattr__(x, names[0], value)
+    else:
+        store_directly(x, name, value, names[1:])
+
+
 def store_one_of(x, name, value, names):
     if len(names) == 0:
-        store_by_interpreter(x, name, value)
+        store_by_interpreter(setattr, x, name, value)
     elif name == names[0]:
         setattr(x, names[0], value)
     else:
@@ -361,8 +369,8 @@ def store_one_of(x, name, value, names):
 
 
 @intrinsic
-def store_by_interpreter(x, name, value):
-    return Apply(structure.DISCARD, by_python(setattr, x, name, value))
+def store_by_interpreter(function, x, name, value):
+    return Apply(structure.DISCARD, CallValue(function, boxed(x), name, value))
 
 
 def _stored_names(cls: type, what: str) -> tuple[str, ...]:
@@ -465,9 +473,12 @@ class OfSuper(Protocol):
 def _of_object(name: str, x: Expr, args, kwargs) -> Expr:
     """object.__init__(x) or object.__setattr__(x, "name", value)"""
     if name == "__setattr__":
-        if kwargs or len(args) != 2 or args[0].type is not Str or not args[0].known:
-            raise NotNative("object.__setattr__ is compiled with a constant name and a value",
+        if kwargs or len(args) != 2 or args[0].type is not Str:
+            raise NotNative("object.__setattr__ is compiled with a name and a value",
                             "write x.name = value where the name is known")
+        if not args[0].known:
+            names = constant(_stored_names(x.type.cls, "attributes that object.__setattr__() may assign"))
+            return Call(store_directly, x, *args, names)
         return store(x, args[0].value, args[1])
     if args or kwargs:
         return Throw(TypeError, "object.__init__() takes exactly one argument (the instance to initialize)")
