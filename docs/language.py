@@ -69,6 +69,7 @@ ROWS = {
         ("objects: made, changed, methods, properties, operators, inheritance",
          "d = Deposit(a)\nd.add(b)\nreturn d.balance, d.doubled, (d + d).balance, isinstance(d, Account), super(Deposit, d).name()"),
         ("dataclasses, `__slots__`", "p = Particle(1.0, a)\np.move(0.5)\nq = Slots()\nq.x = p.x\nreturn p, p == Particle(1.0, a), q.x"),
+        ("`__setattr__`, also with names that are computed", "q = Guarded()\nq.x = a\nreturn q.x, q.stored"),
         ("descriptors of the program", "q = Kept()\nq.x = a\nq.x += 1\nreturn q.x, q.stored, Kept.x"),
         ("attributes of global objects", "return thing.value + a"),
         ("global lists and dicts of objects", "return [x.value + a for x in THINGS]"),
@@ -206,6 +207,10 @@ class Stored:
     def __get__(self, x, owner): return owner.__name__ if x is None else x.stored
     def __set__(self, x, value): x.stored = value
 class Kept: x = Stored()
+class Guarded:
+    def __setattr__(self, name, value):
+        object.__setattr__(self, name, value)
+        object.__setattr__(self, "stored", True)
 class Manager:
     def __enter__(self): return self
     def __exit__(self, *rest): return False

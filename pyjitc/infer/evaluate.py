@@ -528,7 +528,7 @@ class Evaluator(Operations):
             target = t.value
             if isinstance(target, ir.Op):
                 return Apply(target, *args, **{k: static_value(v, k) for k, v in kwargs.items()})
-            if target is setattr and len(args) == 3 and args[0].type is Object:
+            if target in (setattr, object.__setattr__) and len(args) == 3 and args[0].type is Object:
                 self.session.store_in_any(args[1].value if args[1].known else None, args[2].type)
             if target is super:
                 return self.super_(args, kwargs)

@@ -283,8 +283,8 @@ class Operations(Variables):
                 return by_python(hasattr, x, name, type=Bool)
             return self.library.attribute_named(x, name, default, self.start_of_name() if self.is_called() else None)
         if not name.known:
-            raise Mismatch(f"the name that {called}() asks for must be a constant",
-                           "compare the name with each that it may be")
+            raise NotNative(f"the name that {called}() asks for must be a constant",
+                            "compare the name with each that it may be")
         if target is getattr and not default:
             return self.attribute(x, name.value)
         if isinstance(x.type, ObjectOf):

@@ -50,8 +50,8 @@ class FunctionFlags(Named):
 
     vmap: str = ""
     """The part that this function of lib/transforms.py has in `vmap`: "parts", it divides a batch into parts; "part",
-    it runs the examples of a part; "example", it runs one; "threads", it divides a batch among threads (`pmap`). Read by
-    passes/batches.py and passes/pipeline.py."""
+    it runs the examples of a part; "example", it runs one; "threads", it divides a batch among threads (`pmap`). Read
+    by passes/batches.py and passes/pipeline.py."""
 
     inline: bool = False
     """passes/inline.py inlines the function although it is not a library function. Set there for a leaf and for

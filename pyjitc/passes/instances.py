@@ -38,6 +38,7 @@ _KNOWN = frozenset((
     structure.CAPTURE_GET, structure.METHOD_MAKE, structure.METHOD_SELF, structure.UNION_MAKE, structure.UNION_IS,
     structure.UNION_GET, structure.UNION_CAST, structure.TUPLE_AT, c.LIST_NEW, c.LIST_GET, c.LIST_SET,
     c.LIST_APPEND, c.LIST_POP, c.LIST_LEN))
+_STORING = frozenset((c.LIST_NEW, c.LIST_SET, c.LIST_APPEND))
 
 
 def classes_in(t: Type | None, lists: bool = True) -> frozenset[type]:
@@ -162,6 +163,10 @@ class _Objects:
         if inst.op not in _KNOWN:
             for v in values:
                 self.drop(self.classes(v.type, False))
+        elif inst.op in _STORING:
+            held = self.classes((inst.result or inst.args[0]).type)
+            for v in inst.args:
+                self.drop(self.classes(v.type) - held)  # the list has the interpreter's objects
         elif inst.op is FIELD_GET and inst.args[0].type.cls in self.fields:
             cls, name, t = inst.args[0].type.cls, inst.attrs["name"], inst.result.type
             if "otherwise" in inst.attrs and (cls, name) not in self.stored:

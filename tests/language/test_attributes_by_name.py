@@ -227,3 +227,136 @@ def test_methods_whose_names_are_computed():
     for names in (["scaled", "plus"], ["scaled", "nothing"]):
         agree(by_method, names, 3, compiled=compiled)
 
+
+
+class Guarded:
+    def __init__(self, x):
+        self.x = x
+        self.log = []
+
+    def __setattr__(self, name, value):
+        if name.startswith("_"):
+            raise AttributeError(f"private {name}")
+        super().__setattr__(name, value)
+
+    def hide(self):
+        self._z = 1
+
+
+class Doubling(Guarded):
+    def __setattr__(self, name, value):
+        if name == "x":
+            value *= 2
+        super().__setattr__(name, value)
+
+
+class Incremented:
+    def __setattr__(self, name, value):
+        object.__setattr__(self, name, value + 1)
+
+
+class Locked:
+    locked = False
+
+    def __init__(self, v):
+        self.v = v
+        self.locked = True
+
+    def __setattr__(self, name, value):
+        if self.locked:
+            raise TypeError(f"{name} is locked")
+        self.__dict__[name] = value
+
+
+class CountedSlots:
+    __slots__ = ("x", "stores")
+
+    def __init__(self):
+        object.__setattr__(self, "stores", 0)
+
+    def __setattr__(self, name, value):
+        object.__setattr__(self, "stores", self.stores + 1)
+        object.__setattr__(self, name, value)
+
+
+class FromKeywords:
+    def __init__(self, **values):
+        for name, value in values.items():
+            setattr(self, name, value)
+
+
+class FromDict:
+    def __init__(self, values):
+        for name in values:
+            setattr(self, name, values[name])
+
+
+class Beside:
+    def __init__(self):
+        self.p = 1.5
+
+
+@pytest.mark.parametrize("compiler", [njit, jit])
+class TestStoresOfTheClass:
+    def test_before_the_store(self, compiler):
+        def f(n):
+            a, b, c = Guarded(n), Doubling(n), Incremented()
+            a.x += 1
+            a.log.append(a.x)
+            b.x = b.x + 1
+            c.p = n
+            c.p += 1
+            try:
+                a.hide()
+            except AttributeError as error:
+                return a.x, a.log, b.x, c.p, str(error), vars(c)
+
+        agree(f, 3, compiled=compiler(f))
+
+    def test_that_raise(self, compiler):
+        def f(n):
+            x = Locked(n)
+            try:
+                x.v = 5
+            except TypeError as error:
+                return x.v, str(error)
+
+        agree(f, 3, compiled=compiler(f))
+
+    def test_into_slots(self, compiler):
+        def f(n):
+            x = CountedSlots()
+            x.x = n
+            x.x = n + 1
+            return x.x, x.stores
+
+        agree(f, 3, compiled=compiler(f))
+
+    def test_of_objects_that_are_passed(self, compiler):
+        def f(x, n):
+            x.x = n
+            return x.x, x.log
+
+        compiled = compiler(f)
+        assert compiled(Doubling(1), 4) == f(Doubling(1), 4) == (8, [])
+
+    def test_names_that_only_the_call_knows(self, compiler):
+        def f(n):
+            a, b, c = FromKeywords(p=n, q=2), FromDict({"p": n, "r": n}), Beside()
+            b.p += 1
+            c.p *= 2
+            try:
+                return a.p, a.q, b.p, b.r, c.p, a.r
+            except AttributeError as error:
+                return a.p, a.q, b.p, b.r, c.p, str(error)
+
+        agree(f, 3, compiled=compiler(f))
+        agree(f, 3, compiled=compiler(f))
+
+
+def test_under_jit_the_interpreter_finds_any_name():
+    def f(names, n):
+        x = FromDict({name: n for name in names})
+        return [getattr(x, name) for name in names], sum(getattr(x, name) for name in names)
+
+    agree(f, ["k", "l"], 3, compiled=jit(f))

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from pyjitc import njit
+from pyjitc import jit, njit
 from tests.language.corpus import check, corpus, each
 from tests.oracle import agree
 
@@ -763,3 +763,16 @@ def passed_groups(xs):
 def test_a_group_that_groupby_has_left_is_empty():
     agree(passed_groups, [1, 2, 11, 12, 13, 3, 4, 15, 21, 22])
     agree(passed_groups, [])
+
+
+def test_one_iterator_several_times_beside_displays_that_are_lists():
+    def f(n):
+        x = [iter("abcdef")] * 2
+        return list(zip(*x)), list(zip(*[iter(range(n))] * 3)), list(itertools.permutations([1, 2, n], 2))
+
+    def g(n):
+        return list(zip(*[iter("abcdef")] * 2)), sum([[1], [n]], [])
+
+    for compiler in (njit, jit):
+        agree(f, 7, compiled=compiler(f))
+        agree(g, 7, compiled=compiler(g))

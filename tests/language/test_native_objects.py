@@ -728,3 +728,25 @@ def beside_a_list_of_the_interpreter(d):
 
 def test_lists_stay_the_interpreters_where_only_objects_are_native():
     agree(beside_a_list_of_the_interpreter, {1: 2, 3: 4, 5: 6})
+
+
+class Branch:
+    def __init__(self, weight, left=None, right=None):
+        self.weight, self.left, self.right = weight, left, right
+
+    def paths(self, prefix=""):
+        if self.left is not None:
+            yield from self.left.paths(prefix + "0")
+            yield from self.right.paths(prefix + "1")
+        yield prefix, self.weight
+
+
+def joined_in_a_list(n):
+    branches = [Branch(1), Branch(n)]
+    a, b = branches.pop(), branches.pop()
+    branches.append(Branch(a.weight + b.weight, a, b))
+    return list(branches[0].paths())
+
+
+def test_objects_in_a_list_of_the_interpreters_objects_are_its_objects():
+    agree(joined_in_a_list, 2)

@@ -20,7 +20,7 @@ from ...runtime import interpreted
 from ...types import kinds as k
 from ...types.kinds import Bool, Int, Object, Singleton, Slice, Tuple, TupleOf, Type, Undefined, is_integer
 from ..build import SYMBOLS, whole_number
-from ..intrinsics import advance
+from ..intrinsics import advance, iterate
 from ..protocol import Protocol, boxed, by_python, protocol_of, text_by_python
 from ..rule import intrinsic, rule
 from . import lists, ranges
@@ -168,7 +168,7 @@ def zipped_rows(iterators):
     while iterators:
         row = []
         for one in iterators:
-            found = advance(one)
+            found = advance(iterate(one))
             if not found[0]:
                 return
             row.append(found[1])

@@ -3,24 +3,30 @@ operations."""
 from __future__ import annotations
 
 import inspect
+import math
+import operator
 
 from ...infer.constants import constant
 from ...infer.meaning import Apply, Call, CallValue, Expr, Mismatch, NotNative
 from ...ops import structure
-from ...types.kinds import Attributes
+from ...types.kinds import (
+    Array, Attributes, Bytes, Container, DictDisplay, DictView, ListDisplay, Object, Str, Tuple,
+)
+from ..build import type_name
 from ..intrinsics import iterate
 from ..protocol import Protocol, text_by_python
+from ..rule import intrinsic
 from . import classes
 
-__all__ = ["ByMethods", "OfClass", "PROTOCOLS"]
+__all__ = ["ByMethods", "OfClass", "PROTOCOLS", "hashed", "iterator"]
 
 # Functions for which Python calls a method of the class of the first argument.
 _ASKED_BY = {abs: "__abs__", int: "__int__", float: "__float__", complex: "__complex__", round: "__round__",
-             hash: "__hash__"}
-
+             hash: "__hash__", math.floor: "__floor__", math.ceil: "__ceil__", math.trunc: "__trunc__"}
 
 # The methods that Python calls, in this order, where a class does not define the one in _ASKED_BY.
-_ASKED_NEXT = {complex: ("__float__", "__index__"), float: ("__index__",), int: ("__index__", "__trunc__")}
+_ASKED_NEXT = {complex: ("__float__", "__index__"), float: ("__index__",), int: ("__index__", "__trunc__"),
+               math.floor: ("__float__", "__index__"), math.ceil: ("__float__", "__index__")}
 
 
 def _asks(function, name):
@@ -34,7 +40,11 @@ def _asks(function, name):
         if found is None:
             raise NotNative(f"{function.__name__}() of a '{classes.class_of(args[0]).__name__}' object is not compiled",
                             f"define {name} in its class")
-        return CallValue(found, *args, keywords=kwargs)
+        if function in (int, float, complex) and len(args) == 1 and not kwargs:
+            owner = f"{classes.class_of(args[0]).__name__}." if function is float else ""
+            return Call(converted, found, *args, constant(function),
+                        constant(f"{owner}{name} returned non-{function.__name__} (type "))
+        return Call(hashed, found, *args) if function is hash else CallValue(found, *args, keywords=kwargs)
 
     return rule
 
@@ -53,7 +63,7 @@ class ByMethods(Protocol):
 
     def length(self, x):
         function = classes.own_method(x, "__len__")
-        return super().length(x) if function is None else CallValue(function, x)
+        return super().length(x) if function is None else Call(measured, function, x)
 
     def getitem(self, x, i):
         function = classes.own_method(x, "__getitem__")
@@ -64,7 +74,7 @@ class ByMethods(Protocol):
 
     def iterate(self, x):
         function = classes.own_method(x, "__iter__")
-        return super().iterate(x) if function is None else Call(iterated, function, x)
+        return super().iterate(x) if function is None else Call(begun, function, x)
 
     def call(self, x, args, kwargs):
         function = classes.own_method(x, "__call__")
@@ -110,7 +120,7 @@ class OfClass(ByMethods):
 
     def truth(self, x):
         function, length = classes.own_method(x, "__bool__"), classes.own_method(x, "__len__")
-        return (CallValue(function, x) if function is not None else super().truth(x) if length is None
+        return (Call(decided, function, x) if function is not None else super().truth(x) if length is None
                 else Call(is_not_empty, x))
 
     def is_iterable(self, x):
@@ -138,8 +148,60 @@ def is_not_empty(x):
     return len(x) != 0
 
 
+# The results of special methods are checked as the interpreter does it.
+
+
+def decided(function, x):
+    found = function(x)
+    if not isinstance(found, bool):
+        raise TypeError("__bool__ should return bool, returned " + class_name(found))
+    return found
+
+
+def measured(function, x):
+    n = operator.index(function(x))
+    if n < 0:
+        raise ValueError("__len__() should return >= 0")
+    return n
+
+
+def converted(function, x, cls, message):
+    found = function(x)
+    if not isinstance(found, cls):
+        raise TypeError(message + class_name(found) + ")")
+    return cls(found)
+
+
+def hashed(function, x):
+    found = function(x)
+    if not isinstance(found, int):
+        raise TypeError("__hash__ method should return an integer")
+    return -2 if found == -1 else int(found)
+
+
+@intrinsic
+def class_name(x):
+    return Call(class_name_now, x) if x.type is Object else constant(type_name(x.type))
+
+
+def class_name_now(x):
+    return type(x).__name__
+
+
 def iterated(function, x):
     return iterate(function(x))
+
+
+def begun(function, x):
+    return iterate(iterator(function(x)))
+
+
+@intrinsic
+def iterator(x):
+    """The result of __iter__, which must be an iterator."""
+    if isinstance(x.type, (Array, Container, DictDisplay, DictView, ListDisplay, Tuple)) or x.type in (Str, Bytes):
+        raise Mismatch(f"iter() returned non-iterator of type '{type_name(x.type)}'")
+    return x
 
 
 def by_index(x):

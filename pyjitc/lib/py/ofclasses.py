@@ -18,13 +18,14 @@ from ...ops.objects import OBJECT_NEW, OBJECT_SAME
 from ...runtime.dispatcher import Callable_
 from ...types.classes import DECLARED_FIELDS, DECLARED_TYPES, HIDDEN_FIELDS, UNWRITTEN, is_descriptor, own
 from ...types import kinds
-from ...types.kinds import NoneType, ObjectOf, Singleton, Str, Super
+from ...types.kinds import Int, NoneType, ObjectOf, Singleton, Str, Super
 from ..build import cast, provoked
-from ..intrinsics import NOTHING
-from ..protocol import Protocol, by_python, protocol_of
+from ..intrinsics import NOTHING, iterate
+from ..protocol import Protocol, boxed, by_python
 from ..rule import intrinsic
 from . import classes
-from .instances import OfClass
+from .instances import OfClass, hashed, iterator
+from .interpreted import call_python
 
 __all__ = ["PROTOCOLS", "make", "make_as_type"]
 
@@ -168,8 +169,7 @@ class OfObject(OfClass):
             params = getattr(cls, "__dataclass_params__", None)
             if params is not None and params.frozen and name in cls.__dataclass_fields__:
                 return Throw(dataclasses.FrozenInstanceError, f"cannot assign to field '{name}'")
-            raise NotNative(f"'{cls.__qualname__}' has its own __setattr__, which compiled code does not call",
-                            "assign outside the compiled function, or write object.__setattr__(x, 'name', value)")
+            return CallValue(ClassAttribute(cls, "__setattr__"), x, constant(name), value)
         return store(x, name, value)
 
     def delete_attribute(self, x, name):
@@ -279,7 +279,7 @@ def of_number(x, cls):
 def iteration(x):
     """The state of a loop over the result of __iter__."""
     if not isinstance(x.type, ObjectOf):
-        return protocol_of(x.type).iterate(x)
+        return Call(iterate, Call(iterator, x))
     if classes.own_method(x, "__next__") is None:
         raise Mismatch(f"iter() returned non-iterator of type '{x.type.cls.__name__}'")
     return x
@@ -350,9 +350,18 @@ def by_interpreter(x, name):
     return Apply(structure.DISCARD, by_python(getattr, x, name))
 
 
+def store_directly(x, name, value, names):
+    if len(names) == 0:
+        store_by_interpreter(object.__setattr__, x, name, value)
+    elif name == names[0]:
+        object.__setattr__(x, names[0], value)
+    else:
+        store_directly(x, name, value, names[1:])
+
+
 def store_one_of(x, name, value, names):
     if len(names) == 0:
-        store_by_interpreter(x, name, value)
+        store_by_interpreter(setattr, x, name, value)
     elif name == names[0]:
         setattr(x, names[0], value)
     else:
@@ -360,8 +369,8 @@ def store_one_of(x, name, value, names):
 
 
 @intrinsic
-def store_by_interpreter(x, name, value):
-    return Apply(structure.DISCARD, by_python(setattr, x, name, value))
+def store_by_interpreter(function, x, name, value):
+    return Apply(structure.DISCARD, CallValue(function, boxed(x), name, value))
 
 
 def _stored_names(cls: type, what: str) -> tuple[str, ...]:
@@ -408,6 +417,12 @@ def _setattr(args, kwargs):
         names = constant(_stored_names(args[0].type.cls, "attributes that setattr() may assign"))
         return Call(store_one_of, *args, names)
     return _OBJECT.set_attribute(args[0], args[1].value, args[2])
+
+
+def _hash(args, kwargs):
+    is_object = len(args) == 1 and isinstance(args[0].type, ObjectOf)
+    function = classes.own_method(args[0], "__hash__") if is_object else None
+    return call_python(hash, *args, type=Int, kwargs=kwargs) if function is None else Call(hashed, function, *args)
 
 
 def _divmod(args, kwargs):
@@ -458,9 +473,12 @@ class OfSuper(Protocol):
 def _of_object(name: str, x: Expr, args, kwargs) -> Expr:
     """object.__init__(x) or object.__setattr__(x, "name", value)"""
     if name == "__setattr__":
-        if kwargs or len(args) != 2 or args[0].type is not Str or not args[0].known:
-            raise NotNative("object.__setattr__ is compiled with a constant name and a value",
+        if kwargs or len(args) != 2 or args[0].type is not Str:
+            raise NotNative("object.__setattr__ is compiled with a name and a value",
                             "write x.name = value where the name is known")
+        if not args[0].known:
+            names = constant(_stored_names(x.type.cls, "attributes that object.__setattr__() may assign"))
+            return Call(store_directly, x, *args, names)
         return store(x, args[0].value, args[1])
     if args or kwargs:
         return Throw(TypeError, "object.__init__() takes exactly one argument (the instance to initialize)")
@@ -478,5 +496,5 @@ def _own(name: str):
 
 _OBJECT = OfObject()
 OfObject.functions = {**OfClass.functions, object.__init__: _own("__init__"), object.__setattr__: _own("__setattr__"),
-                      next: _next, setattr: _setattr, divmod: _divmod}
+                      next: _next, setattr: _setattr, hash: _hash, divmod: _divmod}
 PROTOCOLS = {ObjectOf: _OBJECT, Super: OfSuper()}
