@@ -4,7 +4,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import warnings
-from functools import partial
+from functools import partial, update_wrapper
 from types import FunctionType
 
 import numpy as np
@@ -196,10 +196,32 @@ def _with_ints(function, whole):
     return passing(function, dict.fromkeys(whole, "int({})"), {"int": int})
 
 
+class _InCompiledCode:
+    """A function under `cfunc` whose parameters or result C cannot pass, such as arrays: compiled code calls it."""
+
+    __pyjitc_callback__ = True
+
+    def __init__(self, function):
+        update_wrapper(self, function)
+        self.py_func = function
+
+    def __call__(self, *args):
+        return self.py_func(*args)
+
+    @property
+    def address(self):
+        raise TypeError(f"{self.__qualname__}() has no address: C cannot pass its arguments {self._sig.args}")
+
+
+def _passed_by_c(t) -> bool:
+    return isinstance(t, (types.Number, types.Boolean, types.RawPointer, types.CPointer))
+
+
 def cfunc(sig, locals={}, **options):
     """numba.cfunc. Text may use all names of numba.types, as in "void(CPointer(double), intp)"."""
-    asked = types.signature(sig)
-    made = _cfuncs.cfunc_with(_for_numba(_cfuncs), asked, **_options(options))
+    asked, made = types.signature(sig), _InCompiledCode
+    if all(map(_passed_by_c, asked.args)):
+        made = _cfuncs.cfunc_with(_for_numba(_cfuncs), asked, **_options(options))
 
     def decorate(function):
         found = made(outlined(function, locals))

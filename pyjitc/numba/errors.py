@@ -58,6 +58,11 @@ class RefusedError(UnsupportedError, *[globals()[name] for name in _COMPILING]):
 
     __init__ = CompileError.__init__
 
+    @property
+    def msg(self):
+        """The text, as Numba's errors have it."""
+        return str(self)
+
 
 def refused(error: CompileError) -> CompileError:
     """The error, as a RefusedError unless the program raised it in an overload."""

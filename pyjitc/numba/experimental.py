@@ -169,34 +169,52 @@ def _evaluated(annotation, cls: type):
     return annotation
 
 
-def as_numba_type(t) -> types.Type:
+class _AsNumbaType:
     """The Numba type for an annotation."""
-    if isinstance(t, types.Type):
-        return t
-    if t in _ANNOTATED:
-        return _ANNOTATED[t]
-    if isinstance(t, JitClassType):
-        return t.class_type.instance_type
-    if isinstance(t, type) and issubclass(t, np.generic):
-        return types.from_dtype(np.dtype(t))
-    home, parts = typing.get_origin(t), typing.get_args(t)
-    if home is list:
-        return types.ListType(as_numba_type(*parts))
-    if home is set:
-        return types.Set(as_numba_type(*parts))
-    if home is dict:
-        return types.DictType(*map(as_numba_type, parts))
-    if home is tuple:
-        return types.Tuple([as_numba_type(part) for part in parts])
-    if home in (typing.Union, pytypes.UnionType):
-        rest = [part for part in parts if part is not type(None)]
-        if len(rest) == 1 and len(parts) == 2:
-            return types.Optional(as_numba_type(rest[0]))
-    raise types.errors.TypingError(f"Cannot infer Numba type of Python type {t}")
+
+    def __init__(self):
+        self.known = {int: types.int64, float: types.float64, complex: types.complex128, bool: types.boolean,
+                      str: types.unicode_type, None: types.none, type(None): types.none}
+        self.functions = []
+
+    def register(self, given, numba_type=None):
+        """Register the Numba type of a class, or a function that returns it, or None where it knows none."""
+        if numba_type is not None:
+            self.known[given] = numba_type
+        else:
+            self.functions.append(given)
+        return given
+
+    def __call__(self, t) -> types.Type:
+        if isinstance(t, types.Type):
+            return t
+        if t in self.known:
+            return self.known[t]
+        if isinstance(t, JitClassType):
+            return t.class_type.instance_type
+        if isinstance(t, type) and issubclass(t, np.generic):
+            return types.from_dtype(np.dtype(t))
+        home, parts = typing.get_origin(t), typing.get_args(t)
+        if home is list:
+            return types.ListType(self(*parts))
+        if home is set:
+            return types.Set(self(*parts))
+        if home is dict:
+            return types.DictType(*map(self, parts))
+        if home is tuple:
+            return types.Tuple([self(part) for part in parts])
+        if home in (typing.Union, pytypes.UnionType):
+            rest = [part for part in parts if part is not type(None)]
+            if len(rest) == 1 and len(parts) == 2:
+                return types.Optional(self(rest[0]))
+        for function in self.functions:
+            if (found := function(t)) is not None:
+                return found
+        raise types.errors.TypingError(f"Cannot infer Numba type of Python type {t}")
 
 
-_ANNOTATED = {int: types.int64, float: types.float64, complex: types.complex128, bool: types.boolean,
-              str: types.unicode_type, None: types.none, type(None): types.none}
+as_numba_type = _AsNumbaType()
+
 _others = module_attribute("experimental", frozenset(("function_type",)))
 
 

@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 
-from pyjitc import carray, cfunc, farray, float64, njit
+from pyjitc import TypingError, carray, cfunc, farray, float64, njit
 from pyjitc import numba as nb
 from pyjitc.numba import types
 from tests.oracle import same
@@ -251,3 +251,9 @@ def test_pointers_to_records_and_to_anything_are_addresses_for_ctypes():
     for kind in (ctypes.c_void_p, ctypes.POINTER(ctypes.c_double)):
         assert total.ctypes(values.ctypes.data_as(kind), 4) == 6.0
     assert last.ctypes.argtypes[0] is same_place.ctypes.restype is ctypes.c_void_p
+
+
+def test_a_function_without_an_address():
+    nothing = ctypes.CFUNCTYPE(ctypes.c_int64)(0)
+    with pytest.raises(TypingError, match="without an address"):
+        njit(lambda: nothing())()

@@ -297,3 +297,17 @@ def test_what_is_not_compiled_of_an_instance_is_refused():
     assert nb.njit(lambda x: float(x))(Real()) == 3.5
     with pytest.raises(TypingError, match="__int__"):
         nb.njit(lambda x: int(x))(Real())
+
+
+def test_types_of_annotations_are_registered():
+    class Meter:
+        pass
+
+    class Other:
+        pass
+
+    made = types.Dummy("Meter")
+    as_numba_type.register(Meter, made)
+    as_numba_type.register(lambda t: types.int8 if t is Other else None)
+    assert as_numba_type(Meter) is made and as_numba_type(list[Other]) == types.ListType(types.int8)
+    assert as_numba_type(int) is types.int64

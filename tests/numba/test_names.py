@@ -154,6 +154,14 @@ def test_errors():
     assert str(errors.RequireLiteralValue("a text")).startswith("a text")
 
 
+def test_a_cache_that_a_program_sets():
+    from pyjitc.numba.core import caching
+
+    doubled = nb.njit(lambda x: 2 * x)
+    doubled._cache = caching.NullCache()
+    assert doubled(3) == 6 and doubled._cache.load_overload(None, None) is None
+
+
 def test_options_that_a_decorator_ignores():
     for name in ("forceobj", "nopython"):
         with pytest.warns(RuntimeWarning, match=f"{name} is set for njit and is ignored"):

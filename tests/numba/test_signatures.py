@@ -236,3 +236,27 @@ for signature in ("float32(float32, float32)", "int8(float32, float32)", "(float
 
 def test_compile_returns_what_can_be_called():
     assert nb.njit(lambda: 2.5).compile(())() == 2.5 and nb.njit(lambda x: x + 1).compile((nb.int64,))(2) == 3
+
+
+def test_callbacks_with_arguments_that_c_cannot_pass():
+    @nb.cfunc("intp(intp[:], float64[:])")
+    def total(x, y):
+        return x[0] + int(y[0])
+
+    @nb.cfunc(types.int64(types.none))
+    def nothing(x):
+        return 1
+
+    @nb.cfunc("int64(float64)")
+    def inner(x):
+        return int(x * 3)
+
+    @nb.cfunc(types.int64(types.FunctionType(inner._sig)))
+    def outer(f):
+        return f(2.5)
+
+    a, b = np.array([10]), np.array([2.5])
+    assert nb.njit(lambda f, x, y: f(x, y))(total, a, b) == total(a, b) == 12
+    assert nb.njit(lambda f: f(None))(nothing) == 1 and nb.njit(lambda f, g: f(g))(outer, inner) == 7
+    with pytest.raises(TypeError, match="has no address"):
+        total.address

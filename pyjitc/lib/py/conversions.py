@@ -225,7 +225,7 @@ def _constructor(t):
     def found(x):
         if x.type is k.Ellipsis_:
             return Const(t, cls())
-        if isinstance(x.type, k.Array) or is_sequence(x.type):
+        if isinstance(x.type, (k.Array, k.List)) or is_sequence(x.type) or x.type is k.Range:
             return Call(dtypes.array_of, x, Const(k.DType(t), dtype_of(t)))
         return discarding(x, t, to_scalar(x, t))
 

@@ -226,6 +226,9 @@ def call(target, args, kwargs) -> Expr | None:
     if found is None:
         return None
     address, types, result, frees = found
+    if not address:
+        raise NotNative(f"{getattr(target, '__name__', target)} is a function of C without an address",
+                        "make it of the address of a function")
     if kwargs or len(args) != len(types):
         raise Mismatch(f"a function of C that takes {len(types)} arguments is called with {len(args) + len(kwargs)}")
     given = [_argument(x, t, n) for n, (x, t) in enumerate(zip(args, types))]

@@ -44,3 +44,11 @@ def test_empty_lists_have_the_dtype_of_their_items():
     empty = compiled([1])
     assert empty.dtype == np.int64 and empty.shape == (0,)
     assert njit(lambda: np.array([]))().dtype == np.float64
+
+
+@pytest.mark.parametrize("cls", [np.int8, np.uint64, np.float32, np.bool_, np.complex64, np.intp],
+                         ids=lambda cls: cls.__name__)
+def test_classes_of_numbers_make_arrays_of_lists(cls):
+    compiled = njit(lambda x: cls(x))
+    for x in ([1, 2, 3], [[1, 2], [3, 0]], [1.5, 0.0], [True, False], (1, 2.5), range(3)):
+        agree(lambda x: cls(x), x, compiled=compiled)

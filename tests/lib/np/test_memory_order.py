@@ -17,6 +17,14 @@ FUNCTIONS = {
     "cumsum": lambda a: a.cumsum(axis=0), "cumprod": lambda a: np.cumprod(a, axis=1),
     "cumsum of another dtype": lambda a: np.cumsum(a, axis=0, dtype=np.float32),
     "concatenate": lambda a: np.concatenate((a, a), axis=1), "vstack": lambda a: np.vstack((a, a)),
+    "take": lambda a: np.take(a, np.array([1, 0, 1]), axis=0),
+    "take along 1": lambda a: a.take(np.array([2, 0]), axis=1),
+    "take of two axes": lambda a: np.take(a, np.array([[1, 0], [-1, 1]]), axis=-1),
+    "diff": lambda a: np.diff(a), "diff along 0": lambda a: np.diff(a, axis=0),
+    "second diff": lambda a: np.diff(a, n=2),
+    "delete": lambda a: np.delete(a, 1, axis=1),
+    "insert": lambda a: np.insert(a, 1, 1, axis=1), "insert several": lambda a: np.insert(a, [1, 2], 0, axis=1),
+    "pad": lambda a: np.pad(a, 1), "pad as the edge": lambda a: np.pad(a, 2, "edge"),
     "an expression": lambda a: a * 2 + a, "zeros_like": lambda a: np.zeros_like(a), "copy": lambda a: np.copy(a),
 }
 

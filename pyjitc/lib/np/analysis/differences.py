@@ -11,7 +11,7 @@ from ....types import kinds as k
 from ...build import compiled
 from ...rule import Constant, expression, rule
 from ...intrinsics import fail
-from ..shapes.arrange import window
+from ..shapes.arrange import is_fortran, window
 from ..reductions.reductions import AxisError
 from ..reductions.scans import check_axis
 
@@ -48,6 +48,8 @@ def beside(a, value, axis):
 def differences(a, n, axis):
     if n == 0:
         return a
+    if is_fortran(a):  # the result is in the same order
+        return differences(a.T, n, a.ndim - 1 - axis).T
     later, earlier = window(a, axis, 1, None), window(a, axis, None, -1)
     if a.dtype == np.bool_:
         return differences(later != earlier, n - 1, axis)

@@ -9,7 +9,7 @@ from ....types import kinds as k
 from ....types.kinds import Int
 from ...build import compiled, is_list, a_type
 from ...rule import Constant, rule
-from ..shapes.arrange import window, with_length
+from ..shapes.arrange import is_fortran, window, with_length
 from .making import raised
 from ..reductions.reductions import AxisError, axes_of
 from ..reductions.scans import check_axis
@@ -65,7 +65,7 @@ def insert_one(a, i, values, axis, alone):
     if alone and a.ndim > 1 and axis != 0:
         new = np.moveaxis(new, 0, axis)
     more = new.shape[axis]
-    out = np.empty(with_length(a.shape, axis, n + more, 0), a.dtype)
+    out = np.empty(with_length(a.shape, axis, n + more, 0), a.dtype, order="F" if is_fortran(a) else "C")
     window(out, axis, 0, at)[...] = window(a, axis, 0, at)
     window(out, axis, at, at + more)[...] = new
     window(out, axis, at + more, n + more)[...] = window(a, axis, at, n)
@@ -94,7 +94,7 @@ def insert_at(a, places, values, axis):
     if left != n:
         raise ValueError(f"NumPy boolean array indexing assignment cannot assign {n} input values to the {left} "
                          f"output values where the mask is true")
-    out = np.empty(with_length(a.shape, axis, total, 0), a.dtype)
+    out = np.empty(with_length(a.shape, axis, total, 0), a.dtype, order="F" if is_fortran(a) else "C")
     rows, source = np.moveaxis(out, axis, 0), np.moveaxis(a, axis, 0)
     new = np.empty(with_length(a.shape, axis, more, 0), a.dtype)
     if not fits(values.shape, new.shape, 1):
@@ -166,7 +166,7 @@ def delete_one(a, i, axis):
     if i < -n or i >= n:
         raise IndexError(f"index {i} is out of bounds for axis {axis} with size {n}")
     at = i + n if i < 0 else i
-    out = np.empty(with_length(a.shape, axis, n - 1, 0), a.dtype)
+    out = np.empty(with_length(a.shape, axis, n - 1, 0), a.dtype, order="F" if is_fortran(a) else "C")
     window(out, axis, 0, at)[...] = window(a, axis, 0, at)
     window(out, axis, at, n - 1)[...] = window(a, axis, at + 1, n)
     return out
@@ -177,7 +177,7 @@ def kept(a, keep, axis):
     for i in range(len(keep)):
         if keep[i]:
             count += 1
-    out = np.empty(with_length(a.shape, axis, count, 0), a.dtype)
+    out = np.empty(with_length(a.shape, axis, count, 0), a.dtype, order="F" if is_fortran(a) else "C")
     rows, source = np.moveaxis(out, axis, 0), np.moveaxis(a, axis, 0)
     j = 0
     for i in range(len(keep)):

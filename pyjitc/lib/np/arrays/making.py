@@ -366,6 +366,8 @@ def of_number(x, dtype, ndmin):
 
 
 def of_range(start, stop, step, dtype, ndmin):
+    if dtype == np.bool_:
+        return raised(np.arange(start, stop, step) != 0, ndmin)
     return raised(np.arange(start, stop, step, dtype), ndmin)
 
 

@@ -537,13 +537,33 @@ def take(a, indices, axis=None, out=None, mode="raise"):
         return np.moveaxis(a, axis, 0)[moded(indices, a.shape[axis], mode)].copy()
     if axis == 0:
         return a[moded(indices, a.shape[0], mode)]
-    if axis == 1 or axis == -1 and a.ndim == 2:
-        return a[:, moded(indices, a.shape[1], mode)]
-    if axis == -1:
-        return a[..., moded(indices, a.shape[-1], mode)]
-    if axis == 2:
-        return a[:, :, moded(indices, a.shape[2], mode)]
-    return np.moveaxis(np.moveaxis(a, axis, 0)[moded(indices, a.shape[axis], mode)], 0, axis)
+    if axis < 0:
+        return take(a, indices, axis + a.ndim, None, mode)
+    places = moded(indices, a.shape[axis], mode)
+    check_places(places, a.shape[axis], axis)
+    out = np.empty(a.shape[:axis] + places.shape + a.shape[axis + 1:], a.dtype)
+    take_into(out, a, places, axis)
+    return out
+
+
+def check_places(places, n, axis):
+    for i in range(places.size):
+        j = int(flat_item(places, i))
+        if not -n <= j < n:
+            raise IndexError(f"index {j} is out of bounds for axis {axis} with size {n}")
+
+
+def take_into(out, a, places, axis):
+    """The rows of `a` along the axis, in C order."""
+    if axis > 0:
+        for i in range(len(a)):
+            take_into(out[i], a[i], places, axis - 1)
+    elif places.ndim == 1:
+        for i in range(len(places)):
+            out[i] = a[places[i]]
+    else:
+        for i in range(len(places)):
+            take_into(out[i], a, places[i], 0)
 
 
 def check_nonempty(n, indices):

@@ -16,7 +16,7 @@ from ...protocol import Protocol, State
 from ...rule import Constant, intrinsic, rule
 from ..shapes import views
 from .applying import all_spread, common_shape, rows_at
-from ..shapes.arrange import permute
+from ..shapes.arrange import is_fortran, permute
 from ..shapes.views import elements, is_contiguous, read_only, view_as
 from ..arrays.making import made
 from ..shapes.splitting import as_arrays, highest, joint_shape, shapes_of
@@ -228,16 +228,10 @@ def in_order(a, order):
     if order == "F":
         return a.T
     if order == "A":
-        return a.T if is_turned(a) else a
+        return a.T if is_fortran(a) else a
     if is_contiguous(a):
         return a
     return sorted_axes(forward(a, 0), 0)
-
-
-@intrinsic
-def is_turned(a):
-    """Whether the type says that the array is in Fortran order."""
-    return Const(Bool, a.type.layout == "F")
 
 
 def forward(a, axis):

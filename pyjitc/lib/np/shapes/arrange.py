@@ -194,6 +194,7 @@ def reshape_text(shape, j, k):
 
 @intrinsic
 def is_fortran(a):
+    """Whether the type says that the array is in Fortran order."""
     return Const(k.Bool, a.type.layout == "F")
 
 

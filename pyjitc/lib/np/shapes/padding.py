@@ -14,7 +14,7 @@ from ....types.kinds import Array, Int, NoneType, NpInt
 from ...build import is_sequence, outlined, a_type
 from ...intrinsics import as_element
 from ...rule import rule
-from .arrange import window
+from .arrange import is_fortran, window
 from .views import elements
 
 __all__ = ["CALLS", "METHODS"]
@@ -156,7 +156,7 @@ def middle(out, shape, widths, j):
 
 @outlined
 def padded(a, widths, mode, values):
-    out = np.empty(wide_shape(a.shape, widths, 0), a.dtype)
+    out = np.empty(wide_shape(a.shape, widths, 0), a.dtype, order="F" if is_fortran(a) else "C")
     middle(out, a.shape, widths, 0)[...] = a
     if mode == "empty":
         return out
