@@ -70,14 +70,10 @@ def find(code, instrs, stores, takes, fixed, cell_name, apart):
         if len(sites) > 1 and not all(any(m.first <= at < m.store for m in sites) for at in takes.get(name, ())):
             continue  # each copy of a `finally` makes the function
         made[name] = sites[0]
-    for m in list(made.values()):
-        for at in takes.get(m.name, ()):
-            if at < m.store and not any(o.first <= at < o.store for o in made.values()):
-                del made[m.name]
-                break
-    while True:  # another function captures a name before it is assigned: only functions may be made in between
+    while True:  # what is captured before it is assigned: by one of these functions, while only functions are made
         bad = {m.name for m in made.values() for at in takes.get(m.name, ())
-               if at < m.first and not (m.plain and _only_making(instrs, at, m.store))}
+               if at < m.store and not any(o.first <= at < o.store for o in made.values())
+               or at < m.first and not (m.plain and _only_making(instrs, at, m.store))}
         for m in made.values():
             m.names = list(m.code.co_freevars)
         bad = bad or _complete(made, stores)
@@ -88,7 +84,7 @@ def find(code, instrs, stores, takes, fixed, cell_name, apart):
     names = {m.name for m in made.values() if any(at < m.store for at in takes.get(m.name, ()))}
     layouts = {}
     for m in made.values():
-        m.early = {n: Recursive(n) for n in m.names if n in made and made[n].store > m.first and n in names}
+        m.early = {n: Recursive(n) for n in m.names if n in made and made[n].store > m.first}
     for m in made.values():
         for name, marker in m.early.items():
             target = made[name]
@@ -148,7 +144,7 @@ def _complete(made, stores):
                 for n in target.names:
                     if n == m.name or n in m.names or n == name:
                         continue
-                    if n not in made and any(at > m.first for at in stores.get(n, ())):
+                    if not (n in made and made[n].plain) and any(at > m.first for at in stores.get(n, ())):
                         return {name}
                     m.names.append(n)
                     changed = True

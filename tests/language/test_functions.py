@@ -2,6 +2,7 @@
 import functools
 import math
 import operator
+import random
 
 import numpy as np
 import pytest
@@ -594,6 +595,85 @@ def three_mutual(n):
     return a(n), b(n), c(n)
 
 
+@case((0,), (3,))
+def three_in_a_circle(n):
+    def a(k):
+        return c(k - 1)
+
+    def b(k):
+        return a(k)
+
+    def c(k):
+        return b(k) + 1 if k > 0 else 1
+
+    return c(n)
+
+
+@case((0,), (4,))
+def three_in_a_circle_one_with_a_default(n):
+    def a(k):
+        return b(k - 2) + n
+
+    def b(k, d=3):
+        return b(k - 3) + c(k - 2) if k > 0 else d
+
+    def c(k):
+        return a(k - 3) + c(k - 1) if k > 0 else 2
+
+    return a(n), b(n), c(n)
+
+
+@case((0,), (4,))
+def three_in_a_circle_with_a_statement_between(n):
+    def a(k):
+        return b(k - 2) if k > 0 else n
+
+    more = n + 1
+
+    def b(k):
+        return c(k - 2) + a(k - 2) if k > 0 else more
+
+    def c(k):
+        return a(k - 1) + c(k - 3) if k > 0 else 0.5
+
+    return a(n), b(n), c(n)
+
+
+@case(("3+4*(2-5)*f;",), ("((7));",), ("-(2+3)*2;",), ("3+;",), ("(1",))
+def parser_by_recursive_descent(text):
+    at = 0
+
+    def take():
+        nonlocal at
+        at += 1
+        return text[at - 1]
+
+    def atom():
+        c = take()
+        if c == "(":
+            value = expression()
+            if take() != ")":
+                raise SyntaxError("expected )")
+            return value
+        if c == "-":
+            return -atom()
+        return 2.5 if c == "f" else int(c)
+
+    def term():
+        value = atom()
+        while text[at] in "*/":
+            value = value * atom() if take() == "*" else value / atom()
+        return value
+
+    def expression():
+        value = term()
+        while text[at] in "+-":
+            value = value + term() if take() == "+" else value - term()
+        return value
+
+    return expression()
+
+
 @case((5,))
 def recursive_with_defaults(n):
     k = n * 2
@@ -860,3 +940,26 @@ def collected(x):
 @pytest.mark.parametrize("x", [0, 3])
 def test_many_keywords(name, x):
     same(njit(_MANY[name])(x), _MANY[name](x))
+
+
+def _functions_that_call_each_other(seed):
+    """The source of a function with two to six local functions, each of which calls some of them."""
+    draw = random.Random(seed)
+    n = draw.randint(2, 6)
+    lines = ["def f(x, y):", "    base = x * 3", "    count = 0"]
+    for i in draw.sample(range(n), n):
+        default = f", d={i}" if draw.random() < 0.15 else ""
+        calls = " + ".join(f"g{draw.randrange(n)}(k - {draw.randint(1, 3)})" for _ in range(draw.randint(1, 3)))
+        lines += [f"    def g{i}(k{default}):",
+                  *(["        nonlocal count", "        count += 1"] if draw.random() < 0.2 else []),
+                  f"        return {calls} if k > 0 else {draw.choice(['base', str(i)])}",
+                  *(["    more = base + 1"] if draw.random() < 0.1 else [])]
+    return "\n".join([*lines, f"    return g{draw.randrange(n)}(y), g{draw.randrange(n)}(y), count"])
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_local_functions_that_call_each_other(seed):
+    source = _functions_that_call_each_other(seed)
+    found = {}
+    exec(source, found)
+    assert same(njit(found["f"])(2, 4), found["f"](2, 4)), source
