@@ -115,6 +115,6 @@ def _threads():
 
 
 BLAS_THREADS = Op("blas_threads", lambda types, attrs: Int, reads(HOST), lower=_threads_lower, partials=NONDIFF,
-                  eval=_threads, doc="how many threads OpenBLAS uses")
+                  eval=_threads, doc="how many threads BLAS uses; a large number where it does not say")
 
 BLAS_OPS = {op.name: op for op in (BLAS, BLAS_THREADS)}

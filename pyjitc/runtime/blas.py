@@ -18,7 +18,7 @@ from ..base.options import environment
 
 __all__ = ["THREADS", "address", "provider", "found", "missing"]
 
-THREADS = "openblas_get_num_threads"  # the function that only OpenBLAS has
+THREADS = "openblas_get_num_threads"
 
 # Spellings of Fortran names: those of the OpenBLAS that SciPy's project builds, and of distributions with 64-bit and
 # 32-bit integers.
@@ -74,8 +74,12 @@ def _find(name: str):
 
 
 def address(name: str) -> int | None:
-    """Address of the Fortran function, such as 'dgemm'."""
+    """Address of the Fortran function, such as 'dgemm'. That of `THREADS`, which only OpenBLAS has, is with another
+    BLAS a function of the C library that returns a large number: the number of threads is not known, and code that was
+    compiled beside OpenBLAS can still be loaded."""
     place = _find(name)
+    if place is None and name == THREADS:
+        return ctypes.cast(ctypes.CDLL(None).getpagesize, ctypes.c_void_p).value
     return place and place[0]
 
 

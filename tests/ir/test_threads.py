@@ -6,7 +6,7 @@ from pyjitc.ir import interp, interp_kernel
 from pyjitc.ir.parse import parse
 from pyjitc.ops import blas, memory, random
 from pyjitc.ops.table import OPS
-from pyjitc.runtime.blas import THREADS, address
+from pyjitc.runtime import blas as runtime
 from pyjitc.types import kinds as k
 
 ONE = (1, 1, 1)
@@ -133,8 +133,12 @@ def test_blas_calls():
     assert y.tolist() == (m @ [1.0, 2.0]).tolist()
     singular, pivots = np.zeros((2, 2)), np.zeros(2, np.int64)
     assert blas.BLAS(2, 2, singular, 2, pivots, name="getrf", result="info") == 1
-    if address(THREADS):
-        assert blas.BLAS_THREADS() >= 1
+    assert blas.BLAS_THREADS() >= 1
+
+
+def test_threads_of_another_blas(monkeypatch):
+    monkeypatch.setitem(runtime._known, runtime.THREADS, None)
+    assert not runtime.found(runtime.THREADS) and blas.BLAS_THREADS() > 2
 
 
 def test_product_of_few_rows():

@@ -29,7 +29,6 @@ __all__ = ["CALLS", "METHODS", "again", "as_array", "retyped"]
 elementwise, folds = lazy("pyjitc.lib.np.elementwise.elementwise"), lazy("pyjitc.lib.np.reductions.folds")
 
 FOUND = blas.found("dgemm")
-THREADS_FOUND = blas.found(blas.THREADS)
 AT_ONCE = 1 << 19  # bytes of the rows of a matrix that two products read, one after the other
 FEW = 8  # the most rows of a matrix whose product with a LARGE one is a loop of our own
 LARGE, MANY = 1 << 21, 256  # bytes and rows of that matrix: BLAS copies it, and it does not stay in the nearer caches
@@ -268,11 +267,6 @@ def own_matmat(c, a, b):
         panels(c, a, b)
 
 
-def threads_of_blas():
-    """The number of threads of BLAS; a large one where nobody says it."""
-    return BLAS_THREADS() if THREADS_FOUND else 1 << 30
-
-
 @outlined
 def matmat(c, a, b):
     """c[...] = a @ b; c is in C order and shares no memory with a and b."""
@@ -300,7 +294,7 @@ def matmat(c, a, b):
                 return
             rows_b = blas_rows(b)
             if (a.dtype.kind == "f" and rows_b and 1 < m <= FEW and inner >= MANY
-                    and IMUL(inner, n) * b.itemsize >= LARGE and threads_of_blas() <= 2):
+                    and IMUL(inner, n) * b.itemsize >= LARGE and BLAS_THREADS() <= 2):
                 FEW_ROWS(c, a, b, np.empty(c.shape, c.dtype))
                 return
             if not rows_b and not blas_rows(b.T):
