@@ -61,6 +61,18 @@ def several_distributions(q, seed):
     return s
 
 
+def shuffled(q, seed):
+    rng = np.random.default_rng(seed)
+    y = np.stack((q * q, q, q ** 3))
+    s = 0.0
+    for _ in range(2):
+        rng.shuffle(y)
+        s += np.sum(y[0] * y[1])
+        y = y[rng.permutation(3)] * q
+        s += np.sum(rng.choice(q, 4) ** 3) + np.sum(q[rng.integers(0, 3, 4)] ** 2)
+    return s
+
+
 def ints_in_a_loop(q, seed):
     """The ints, of several types, are kept as well."""
     rng = np.random.default_rng(seed)
@@ -74,7 +86,7 @@ def ints_in_a_loop(q, seed):
 
 
 @pytest.mark.parametrize("function", [drawn_in_a_loop, one_array_is_filled_again, what_varies_is_overwritten,
-                                      part_is_overwritten, several_distributions, ints_in_a_loop],
+                                      part_is_overwritten, several_distributions, shuffled, ints_in_a_loop],
                          ids=lambda f: f.__name__)
 def test_random_numbers_are_constants(function):
     agree(function, Q, 5)
@@ -121,6 +133,30 @@ def test_numbers_of_loops_that_reject_some_have_no_derivative(draw):
             continue
         with pytest.raises(UnsupportedError, match="are drawn by a loop that rejects some"):
             derivative(1.5)
+
+
+def test_of_an_array_without_axes():
+    def f(q):
+        total = np.zeros(())
+        for x in q:
+            total += x * x * total + x
+        return total[()] * q[0]
+
+    agree(f, Q)
+
+
+def test_products_that_nothing_reads():
+    def f(a):
+        b, s = np.empty((3, 3)), 0.0
+        for t in range(3):
+            np.matmul(a, a * t, out=b)
+            s += np.sum(b * b)
+            np.dot(a, b, out=b.copy())
+            np.dot(a, b[0], out=b[1].copy())
+            a = a @ b * 0.1
+        return s
+
+    agree(f, np.outer(Q, Q) * 0.1 + np.eye(3))
 
 
 def test_probabilities_that_vary_are_read_only():

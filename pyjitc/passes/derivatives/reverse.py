@@ -753,7 +753,7 @@ class _Reverse:
         g = self.shadow.get(inst.result)
         if g is None:
             g = cur.pop(inst.result, None)
-        if g is None and (varies(inst.result.type) or not any(x in self.act for x in inst.args)):
+        if g is None and not any(inst.args[n] in self.act for n in rules.writes):
             return
         none = b.op(c.CONST, type=k.NoneType, value=None)
         arrays = [self.beside(b, cur, x) or none for x in inst.args]

@@ -147,6 +147,8 @@ class _Loop:
     def understood(self, store: Inst, uses) -> bool:
         """Whether a store is one of the two kinds that the loop may have: it adds to the element at `trip number +
         constant`, or sets that element to 0."""
+        if len(store.args) == 2:  # an array without axes
+            return False
         *index, last = store.args[1:-1]
         at, x = _offset(last, self.n), store.args[-1]
         if at is None or any(y is self.n or y in self.made for y in index):
