@@ -19,8 +19,10 @@ from types import FunctionType, GenericAlias
 
 import numpy as np
 
-from .api.jit import njit
+from .api.dispatch import CompiledFunction, dispatcher_class, own_files
+from .api.jit import decorated
 from .api.signature import signature_of
+from .base.errors import CompileError
 from .infer.constants import constant
 from .infer.meaning import Call, CallValue, Mismatch
 from .lib import extended
@@ -150,12 +152,34 @@ def _restored(base: type, types: tuple, items):
     return made
 
 
+class _CompiledMethod(CompiledFunction):
+    """A method that the interpreter calls. An error of its compile is about the arguments, so it names the call."""
+
+    __slots__ = ()
+
+    def _answer(self, args, kwargs):
+        try:
+            return super()._answer(args, kwargs)
+        except CompileError as error:
+            frame = sys._getframe(1)
+            while frame.f_back is not None and frame.f_code.co_filename in own_files:
+                frame = frame.f_back
+            caller = frame.f_code
+            raise type(error)(error.diagnostic._replace(
+                filename=caller.co_filename, line=frame.f_lineno, end_line=0, col=-1, end_col=-1,
+                function="" if caller.co_name == "<module>" else caller.co_name, notes=())) from None
+
+
+_Method = dispatcher_class(_CompiledMethod, "pyjitc.typed.Method")
+
+
 def _compiled(methods: type):
     """A decorator of a class: it gets the methods of another one, compiled."""
     def decorate(cls):
         for name, function in vars(methods).items():
             if type(function) is FunctionType:
-                setattr(cls, name, function if function.__code__.co_flags & CO_GENERATOR else njit(function))
+                setattr(cls, name, function if function.__code__.co_flags & CO_GENERATOR
+                        else decorated(function, (), {}, _Method))
         return cls
 
     return decorate

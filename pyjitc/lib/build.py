@@ -25,10 +25,11 @@ extended = lazy("pyjitc.lib.extended")
 units = lazy("pyjitc.lib.np.dates.units")
 
 __all__ = ["a_type", "apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked",
-           "SYMBOLS", "sample", "wide_as", "fitted", "is_list", "is_sequence", "no_shape", "compiled",
+           "SYMBOLS", "sample", "wide_as", "fitted", "is_list", "is_sequence", "list_item", "no_shape", "compiled",
            "outlined", "unvectorised", "gathering", "unoptimised", "unpolled", "flagged", "FLAGS", "Rules",
            "DERIVATIVES", "by_value", "derivatives", "BATCHED", "batched"]
 
+_owned = lazy("pyjitc.ops.owned")  # only programs with typed lists load it
 const = Const
 
 SYMBOLS = {
@@ -277,6 +278,13 @@ def is_list(t: k.Type) -> bool:
 def is_sequence(t: k.Type) -> bool:
     """Whether t is the type of a tuple or a list display."""
     return isinstance(t, (k.Tuple, k.ListDisplay))
+
+
+def list_item(t: k.Type) -> k.Type | None:
+    """The type of the items of a list, of Python's or of `pyjitc.typed`; None of other types."""
+    if isinstance(t, k.ObjectOf):
+        t = getattr(t.cls, _owned.NATIVE, None)
+    return t.item if isinstance(t, (k.List, k.NativeList)) else None
 
 
 def no_shape(t: k.Type) -> Mismatch:

@@ -28,8 +28,8 @@ from ..infer.bind import slots_of
 from ..infer.constants import constant
 from ..infer.meaning import Apply, CallValue, Expr, Mismatch, NotNative
 from ..ops.structure import METHOD_MAKE
-from ..types.kinds import Array, List, NoneType, Singleton, is_scalar
-from .build import is_sequence, a_type
+from ..types.kinds import Array, NoneType, Singleton, is_scalar
+from .build import a_type, is_sequence, list_item
 
 inspect = lazy("inspect")
 
@@ -92,7 +92,8 @@ class Rule:
                 if kind == "Constant":
                     slots[name] = self._value(name, x)
                 elif type(x.type) is not Array:
-                    if is_sequence(x.type) or type(x.type) is List or kind == "ArrayLike" and is_scalar(x.type):
+                    if (is_sequence(x.type) or list_item(x.type) is not None
+                            or kind == "ArrayLike" and is_scalar(x.type)):
                         return self._with_arrays(names, kinds, args, kwargs)
                     if kind == "ArrayLike":
                         raise NotNative(f"{self.path} of {a_type(x.type)} is not compiled", "make an array of it")
@@ -142,7 +143,8 @@ class Rule:
         """The same call with lists and tuples converted to arrays (and numbers, where the parameter must be an
         array)."""
         def converted(name, x):
-            plain = is_sequence(x.type) or type(x.type) is List or kinds.get(name) == "ArrayLike" and is_scalar(x.type)
+            plain = (is_sequence(x.type) or list_item(x.type) is not None
+                     or kinds.get(name) == "ArrayLike" and is_scalar(x.type))
             return CallValue(constant(np.asarray), x) if plain and kinds.get(name, "Constant") != "Constant" else x
 
         named = [converted(*pair) for pair in zip(names, args)]

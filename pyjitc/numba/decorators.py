@@ -80,8 +80,9 @@ def jit(signature_or_function=None, locals={}, cache=False, pipeline_class=None,
         return decorated(outlined(function, locals), (), given, Dispatcher)
     if function is None:
         return lambda function: decorated(outlined(function, locals), (), given, Dispatcher)
-    if forgiving:  # in object mode signatures are ignored
-        return lambda function: decorated(outlined(frozen(function), locals), (), given, Dispatcher)
+    if forgiving:  # in object mode signatures are ignored, and globals are looked up
+        return lambda function: decorated(
+            outlined(frozen(function, getattr(function, "__globals__", None)), locals), (), given, Dispatcher)
     if isinstance(function, (int, float)):
         raise TypeError(f"The decorated object is not a function (got type {type(function)}).")
     declared = [types.signature(one) for one in (function if isinstance(function, list) else [function])]

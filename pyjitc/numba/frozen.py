@@ -38,15 +38,16 @@ def copied(function: FunctionType, scope: dict, cells: tuple | None) -> Function
     return made
 
 
-def frozen(function):
-    """The function with a copy of its globals and of the variables that it reads of the functions around."""
+def frozen(function, scope: dict | None = None):
+    """The function with a copy of the variables that it reads of the functions around, and of its globals; or with the
+    globals `scope`."""
     if type(function) is not FunctionType:
         return function
     cells = function.__closure__
     if cells and not _assigns_cells(function.__code__):
         cells = tuple(map(_kept, cells))
-    made = copied(function, dict(function.__globals__), cells)
-    if function.__name__ in function.__code__.co_names:  # it calls itself, and is not defined yet
+    made = copied(function, dict(function.__globals__) if scope is None else scope, cells)
+    if scope is None and function.__name__ in function.__code__.co_names:  # it calls itself, and is not defined yet
         made.__globals__.setdefault(function.__name__, made)
     _sources[made] = function
     return made

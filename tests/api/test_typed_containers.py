@@ -770,3 +770,31 @@ def test_compiled_code_on_disk(tmp_path):
         found.append(run.stdout)
     assert found[0].startswith("(Dict[int, float]({1: 0.5, 2: 1.0}), 2) List[(int, float)]([(1, 2.0)])")
     assert found[1] == found[0].replace("True", "False")
+
+
+@pytest.mark.parametrize("items", [[1.5, 2.5, -1.0], [3, 1, 2]])
+@pytest.mark.parametrize("function", [np.sum, np.mean, np.max, np.argmax, np.sort, np.median, np.cumsum, np.unique,
+                                      lambda a: np.searchsorted(a, 1.0), lambda a: np.histogram(a, 3)[0]])
+def test_functions_of_numpy_take_lists(function, items):
+    assert repr(njit(lambda a: function(a))(List(items))) == repr(function(items))
+
+
+def test_an_array_without_axes_is_an_index():
+    def changed(a, i):
+        a[i] += 1
+        x = a[i]
+        del a[i]
+        return x, len(a)
+
+    agree(changed, List, [1.5, 2.5, 3.5], np.array(1))
+    with pytest.raises(TypingError, match="only integer scalar arrays can be converted to a scalar index"):
+        njit(lambda a, i: a[i])(List([1.5]), np.array(0.0))
+
+
+def test_an_error_of_types_names_the_line_of_the_call():
+    a = List([1.5])
+    with pytest.raises(TypingError, match="an item of type float cannot be a value of type str") as raised:
+        a.append("x")
+    assert raised.value.diagnostic.filename == __file__
+    assert raised.value.diagnostic.function == "test_an_error_of_types_names_the_line_of_the_call"
+    assert "a.append" in str(raised.value)

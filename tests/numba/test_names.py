@@ -218,6 +218,7 @@ def test_functions_with_signatures_keep_captured_variables():
     for f in made:
         f.recompile()
     assert [f(1) for f in made] == [21, 21]
+    assert nb.jit((), forceobj=True)(lambda: globals())() is globals()
 
 
 def test_locals_of_callbacks_are_declared():

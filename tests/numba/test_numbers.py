@@ -5,6 +5,7 @@ import enum
 import numpy as np
 import pytest
 
+from pyjitc import numba as nb
 from pyjitc.numba import errors, njit, typeof, types, vectorize
 from tests.oracle import same
 
@@ -109,3 +110,30 @@ def test_errors_of_the_program_keep_their_class():
     with pytest.raises(ZeroDivisionError) as raised:
         njit(lambda x: 1 // x)(0)
     assert type(raised.value) is ZeroDivisionError
+
+
+def test_what_the_page_about_migration_says():
+    assert nb.njit("int64(uint32)")(lambda x: x)(-1) == -1
+    assert not nb.njit(lambda a: np.lib.stride_tricks.sliding_window_view(a, 2))(np.arange(4.0)).flags.writeable
+    assert nb.njit(lambda n: np.zeros(n))(3).base is None
+    made = nb.njit(lambda: nb.typed.List.empty_list(nb.float64))()
+    made.append(1)
+    assert type(made[0]) is int
+
+    @nb.njit
+    def endless(n):
+        return endless(n + 1)
+
+    with pytest.raises(RecursionError):
+        endless(0)
+
+    @nb.vectorize(["float64(float64)"])
+    def inverse(x):
+        if x == 0:
+            raise ValueError("zero")
+        return 1 / x
+
+    out = np.zeros(3)
+    with pytest.raises(ValueError, match="zero"):
+        inverse(np.array([2.0, 0.0, 4.0]), out)
+    assert out.tolist() == [0.5, 0.0, 0.0]

@@ -17,6 +17,7 @@ from ...types.kinds import Bool, Int, NativeList, NoneType, Slice, Str, Tuple, T
 from ..build import convert
 from ..rule import intrinsic
 from . import lists, natives
+from .conversions import holds_one, to_index
 from .operators import as_int
 
 __all__ = ["as_item", "as_value", "begin", "can_ask", "delete", "empty", "extend", "found", "has_references",
@@ -185,7 +186,7 @@ def delete(x, i):
     """del x[i]"""
     if isinstance(i.type, Slice):
         return Call(natives.delete_part, Apply(OWNED_GET, x), i)
-    return Call(natives.delete, Apply(OWNED_GET, x), lists.position(plain_value(i)))
+    return Call(natives.delete, Apply(OWNED_GET, x), _position(i))
 
 
 @intrinsic
@@ -194,9 +195,13 @@ def whole(i):
     return lists.whole(i)
 
 
+def _position(i: Expr) -> Expr:
+    return lists.position(to_index(i) if holds_one(i.type) else plain_value(i))
+
+
 def _place(x: Expr, i: Expr, message: str) -> Expr:
     length = Apply(NATIVE_LEN, Apply(OWNED_GET, x))
-    return Apply(CHECK_INDEX, lists.position(plain_value(i)), length, axis=0, message=message)
+    return Apply(CHECK_INDEX, _position(i), length, axis=0, message=message)
 
 
 def sliced(x, i):

@@ -3,7 +3,13 @@ from __future__ import annotations
 
 from ..absent import module_attribute
 
-__all__ = ["NullCache"]
+__all__ = ["CacheImpl", "NullCache"]
+
+
+class CacheImpl:
+    """Where Numba keeps code: programs insert classes in the list, which are not asked here."""
+
+    _locator_classes: list = []
 
 
 class NullCache:

@@ -13,12 +13,11 @@ import numpy as np
 from ....infer.constants import constant
 from ....infer.expressions import list_of
 from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, NotNative, Throw
-from ....ops.owned import NATIVE
 from ....ops.structure import RANGE_GET, RETYPE, TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, Bool, DType, Int, NoneType
 from ....types.lattice import dtype_of, numpy_counterpart, promote
-from ...build import a_type, compiled, is_sequence, provoked, type_name
+from ...build import a_type, compiled, is_sequence, list_item, provoked, type_name
 from ...protocol import by_python
 from ...intrinsics import as_element, as_type
 from ...rule import Constant, intrinsic, rule
@@ -89,7 +88,7 @@ def made(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> Expr:
     if x.type is k.Range:
         return Call(of_range, *(Apply(RANGE_GET, x, field=f) for f in ("start", "stop", "step")),
                     _dtype(dtype or k.int64), Const(Int, ndmin))
-    item = _item_of(x.type)
+    item = list_item(x.type)
     if item is not None:
         if isinstance(x.type, k.ObjectOf) and k.is_scalar(item):
             t = _dtype(dtype or numpy_counterpart(item))
@@ -157,13 +156,6 @@ def _of_records(name, x, dtype, order, ndmin):
     return Call(of_records, _lengths(shape), _tuple(leaves), _dtype(dtype), Const(k.Str, order), Const(Int, ndmin))
 
 
-def _item_of(t):
-    """The type of the items of a list, of Python's or of `pyjitc.typed`; None of other types."""
-    if isinstance(t, k.ObjectOf):
-        t = getattr(t.cls, NATIVE, None)
-    return t.item if isinstance(t, (k.List, k.NativeList)) else None
-
-
 def of_typed_list(x, dtype, order, ndmin):
     out = np.empty(len(x), dtype)
     for i in range(len(x)):
@@ -175,8 +167,8 @@ def _items(name, t) -> tuple[list, int]:
     """(the possible dtypes, number of axes) of the array that NumPy makes of a list of type t. The dtype depends on
     which of the possible item types occur."""
     axes = 0
-    while isinstance(t, k.TupleOf) or _item_of(t) is not None:
-        axes, t = axes + 1, t.item if isinstance(t, k.TupleOf) else _item_of(t)
+    while isinstance(t, k.TupleOf) or list_item(t) is not None:
+        axes, t = axes + 1, t.item if isinstance(t, k.TupleOf) else list_item(t)
     if t is k.Undefined:
         return [k.float64], axes
     members = k.members_of(t)
@@ -213,7 +205,7 @@ def _of_list(name, x, dtype=None):
         possible = [dtype]
     if len(possible) > 1:
         return by_python(np.asarray, x, type=k.union_of([Array(one, axes) for one in possible]))
-    if isinstance(_item_of(x.type), (k.Tuple, k.TupleOf)):  # derivatives of other lists look for np.asarray itself
+    if isinstance(list_item(x.type), (k.Tuple, k.TupleOf)):  # derivatives of other lists look for np.asarray itself
         return by_python(asarray_with, x, _dtype(possible[0]), Const(Int, axes), type=Array(possible[0], axes))
     return by_python(np.asarray, x, _dtype(possible[0]), type=Array(possible[0], axes))
 

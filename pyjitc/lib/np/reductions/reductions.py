@@ -10,7 +10,7 @@ from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import DType, NoneType
 from ....types.lattice import dtype_of, kind_of
-from ...build import a_type, compiled, is_sequence, outlined, type_name
+from ...build import a_type, compiled, is_sequence, list_item, outlined, type_name
 from ...rule import Constant, NONE, intrinsic, methods, rule
 from ...intrinsics import (
     as_element, as_type, combine_with, fold, identity, insert_axes, mean_type, nan_identity, warn,
@@ -151,7 +151,7 @@ def of_sequences(function, arrays):
 
     def of_any(args, kwargs):
         a = args[0] if args else kwargs.get("a")
-        if a is not None and (k.is_scalar(a.type) or is_sequence(a.type)):
+        if a is not None and (k.is_scalar(a.type) or is_sequence(a.type) or list_item(a.type) is not None):
             whole = CallValue(elementwise.constant_of(np.asarray), a)
             if args:
                 return CallValue(elementwise.constant_of(function), whole, *args[1:], keywords=kwargs)
