@@ -112,6 +112,22 @@ def test_items_of_an_array_are_appended(a):
     agree(by_key, a)
 
 
+@pytest.mark.parametrize("a", [np.arange(3), np.ones(3), np.ones(2), np.ones((2, 3), np.float32)], ids=repr)
+@pytest.mark.parametrize("x", [[1, 2, 3], [0.5, 1.5, 2.5]], ids=repr)
+def test_in_place_operators_with_an_array_give_a_new_array(x, a):
+    def added(x, a):
+        y = x
+        y += a
+        return x, y
+
+    def multiplied(x, a):
+        x *= a
+        return x
+
+    agree(added, x, a)
+    agree(multiplied, x, a)
+
+
 METHODS = {
     "extend": lambda x: (x.extend([7]), x.extend((8, 9)), x.extend(range(2)), x),
     "extend itself": lambda x: (x.extend(x), x),
