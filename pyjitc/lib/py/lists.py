@@ -161,7 +161,8 @@ def position(i: Expr) -> Expr:
 def extended(x: Expr, items: Expr) -> Expr:
     """The list after all items of an iterable were appended."""
     item = item_of(real(items).type)
-    if item is None:
+    members = items.type.members if type(items.type) is k.Union else (items.type,)
+    if item is None or any([isinstance(t, k.Array) for t in members]):  # += of an array would be that of NumPy
         if not protocol_of(items.type).is_iterable(items):
             raise Mismatch(f"{describe(items.type)} object is not iterable")
         return Call(extend, x, items)

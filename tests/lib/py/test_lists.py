@@ -79,6 +79,55 @@ def test_storing_any_type_widens_what_the_list_holds(x, value):
     agree(appended, x, value)
 
 
+@pytest.mark.parametrize("a", [np.arange(3), np.zeros(0), np.array([True, False]), np.ones((2, 2), np.float32),
+                               np.arange(3).astype("M8[D]"), np.arange(6, dtype=np.uint8)[::2]], ids=repr)
+def test_items_of_an_array_are_appended(a):
+    def appended(x, a):
+        x.extend(a)
+        return x, len(x)
+
+    def rows(a):
+        items, ends = [], [0]
+        for _ in range(2):
+            items.extend(a)
+            ends.append(len(items))
+        return items, np.array(ends)
+
+    def either(a, flag):
+        x = [5]
+        x.extend(a if flag else [1, 2])
+        return x
+
+    def by_key(a):
+        d = {}
+        for k in range(3):
+            d.setdefault(k % 2, []).extend(a)
+        return d
+
+    agree(appended, [1], a)
+    agree(appended, [], a)
+    agree(rows, a)
+    agree(either, a, True)
+    agree(either, a, False)
+    agree(by_key, a)
+
+
+@pytest.mark.parametrize("a", [np.arange(3), np.ones(3), np.ones(2), np.ones((2, 3), np.float32)], ids=repr)
+@pytest.mark.parametrize("x", [[1, 2, 3], [0.5, 1.5, 2.5]], ids=repr)
+def test_in_place_operators_with_an_array_give_a_new_array(x, a):
+    def added(x, a):
+        y = x
+        y += a
+        return x, y
+
+    def multiplied(x, a):
+        x *= a
+        return x
+
+    agree(added, x, a)
+    agree(multiplied, x, a)
+
+
 METHODS = {
     "extend": lambda x: (x.extend([7]), x.extend((8, 9)), x.extend(range(2)), x),
     "extend itself": lambda x: (x.extend(x), x),

@@ -58,7 +58,8 @@ class _Array(Protocol):
             return index.taken("matmul", lambda args, kwargs: product(args, inplace))([x, y], {})
         return elementwise.binary(op, x, y, inplace) if _is_operand(x.type) and _is_operand(y.type) else None
 
-    reflected = binary
+    def reflected(self, op, x, y, inplace):
+        return self.binary(op, x, y, False)  # a list or number on the left is not changed in place
 
     def unary(self, op, x):
         _no_records(op, x)
