@@ -163,7 +163,7 @@ def _word(value):
     return np.ctypeslib.as_ctypes_type(dtype), value.item() if isinstance(value, np.generic) else value
 
 
-def _called(generator, *operands, symbol, result, bare=False, binomial=False):
+def _called(generator, *operands, symbol, result, fills=False, bare=False, binomial=False):
     given = [] if bare else [(ctypes.c_void_p, _bits(generator).bit_generator.value)]
     given += map(_word, operands)
     if binomial:
@@ -250,9 +250,8 @@ RANDOM_CALL = Op("random_call", lambda types, attrs: attrs["result"], _EFFECTS |
                  lower=_call_lower, partials=NO_RULE,
                  eval=_called, eval_attrs=True,
                  doc="NumPy's C function {symbol} on the bit generator ({bare}: without it) and the other operands, "
-                     "addresses are ints; {result}: its "
-                 "type; {binomial}: with room for what a draw keeps; {fills}: it writes all elements of the "
-                     "one array whose address it gets")
+                     "addresses are ints; {result}: its type; {binomial}: with room for what a draw keeps; {fills}: it "
+                     "writes all elements of the one array whose address it gets")
 RANDOM_DRAW = Op("random_draw", lambda types, attrs: attrs["result"], _EFFECTS, lower=_call_lower,
                  partials=_draw_partials, eval=_called, eval_attrs=True, traits=SINGULAR,
                  doc="as random_call, NumPy's C function {symbol} with the result type {result}, of a distribution "
