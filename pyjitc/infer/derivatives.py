@@ -93,11 +93,15 @@ def settle_ruled(evaluator, e: Ruled):
     given = e.operands[-1].type
     if av is None or type(called) is not UserCall or called.operands[-1].value is not UNKNOWN:
         return called, av
-    if not evaluator.session.findings.returned and k.any_part(given, lambda part: isinstance(part, k.Dict)):
-        raise NeedsDisplays("a function with a derivative of its own gets a dict that is an object of Python",
-                            _WRITTEN_OUT)
-    if not varies(given):
-        if k.any_part(given, lambda part: isinstance(part, (k.Container, k.ObjectOf))):
+    if not evaluator.session.findings.returned:
+        for t, verb in (given, "gets"), (av[0], "returns"):
+            if k.any_part(t, lambda part: isinstance(part, k.Dict)):
+                raise NeedsDisplays(f"a function with a derivative of its own {verb} a dict that is an object of "
+                                    "Python", _WRITTEN_OUT)
+    if holds_display(av[0]):
+        return evaluator.settle(e.of_displays(av[0]))
+    if not varies(given) or k.any_part(av[0], lambda part: isinstance(part, k.Dict)):
+        if any(k.any_part(t, lambda part: isinstance(part, (k.Container, k.ObjectOf))) for t in (given, av[0])):
             # it stays a call, so that what varies in them is refused: the rules are not for such objects
             called.spec.rules = derivative.Ruled(None, None, None, tuple(e.fixed), None, e.repeats)
         return called, av
