@@ -174,9 +174,10 @@ def _differentiated(result, e):
 
 
 def _is_one_of_numbers(t) -> bool:
-    """Whether t is a float64 on some paths, and an int on others: `sum` of no arrays."""
-    return type(t) is k.Union and any(map(k.is_float, t.members)) and all(
-        k.is_integer(m) or m in (k.Float, k.float64) for m in t.members)
+    """Whether t is a float64 on some paths, and an int or a float32 on others: `sum` of no arrays, or a sum over the
+    items of a tree of which some are float32, which is float64 once one of the others is added."""
+    return type(t) is k.Union and any(m in (k.Float, k.float64) for m in t.members) and all(
+        k.is_integer(m) or m in (k.Float, k.float64, k.float32) for m in t.members)
 
 
 def _check_types(name, result):
