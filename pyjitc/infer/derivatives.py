@@ -33,7 +33,7 @@ def settle(evaluator, e: Derived):
     if type(called) is not UserCall:
         raise Mismatch("derivatives are only for functions that are written in Python",
                        "write a function around it: def f(x): return ...")
-    name = called.spec.proto.qualname
+    name = _name(called, e)
     found = _differentiated(av[0], e)
     if e.mode == "gradient" and type(found) is k.Array and found.ndim == 0 and k.is_float(found.dtype):
         for i in e.wrt:
@@ -67,6 +67,16 @@ def settle(evaluator, e: Derived):
             e.seeds = [_seed(x, wanted, f"the cotangent of the result of {name}()") for x in e.seeds]
         e.type = k.Tuple((plain(result), k.Tuple(map(gradient_type, given))))
     return e, (e.type, UNKNOWN)
+
+
+def _name(called, e) -> str:
+    """The name of the function that is differentiated. A function of the library that calls it gets it first."""
+    t = e.operands[0].type if called.spec.proto.library and e.operands else None
+    if type(t) is k.Function:
+        return t.proto.qualname
+    if type(t) is k.Singleton and hasattr(t.value, "__qualname__"):
+        return t.value.__qualname__
+    return called.spec.proto.qualname
 
 
 def _without(known, e) -> Expr:

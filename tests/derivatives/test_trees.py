@@ -506,3 +506,21 @@ def test_second_derivatives_by_several_arguments():
     assert np.array_equal(ww, np.full((2, 2), 24.0))
     assert np.array_equal(pyjitc.hessian(f, argnames=("w",))(2.0, w)[0][0], ww)
     assert pyjitc.hessian(lambda a, w: (f(a, w), a), (0,), has_aux=True)(2.0, w) == (((0.0,),), 2.0)
+
+
+def test_errors_name_the_function_of_the_program():
+    def loss(p, x):
+        return p[0] * x if x > 0 else "a"
+
+    with pytest.raises(TypeError, match=r"loss\(\) returns values of several types"):
+        grad(loss)([2.0], 1.0)
+
+    @njit
+    def use(x):
+        def pair(p):
+            return p[0] * p[1], 1
+
+        return grad(pair)([x, x])
+
+    with pytest.raises(TypeError, match=r"pair\(\) returns 'tuple'"):
+        use(2.0)
