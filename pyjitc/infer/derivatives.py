@@ -33,7 +33,7 @@ def settle(evaluator, e: Derived):
     if type(called) is not UserCall:
         raise Mismatch("derivatives are only for functions that are written in Python",
                        "write a function around it: def f(x): return ...")
-    name = called.spec.proto.qualname
+    name = _name(called, e)
     found = _differentiated(av[0], e)
     if e.mode == "gradient" and type(found) is k.Array and found.ndim == 0 and k.is_float(found.dtype):
         for i in e.wrt:
@@ -69,6 +69,16 @@ def settle(evaluator, e: Derived):
     return e, (e.type, UNKNOWN)
 
 
+def _name(called, e) -> str:
+    """The name of the function that is differentiated. A function of the library that calls it gets it first."""
+    t = e.operands[0].type if called.spec.proto.library and e.operands else None
+    if type(t) is k.Function:
+        return t.proto.qualname
+    if type(t) is k.Singleton and hasattr(t.value, "__qualname__"):
+        return t.value.__qualname__
+    return called.spec.proto.qualname
+
+
 def _without(known, e) -> Expr:
     """The derivative `e` without the arguments `known`, such as None and functions, whose values are part of the
     compiled function: the derivatives by them are None."""
@@ -93,11 +103,15 @@ def settle_ruled(evaluator, e: Ruled):
     given = e.operands[-1].type
     if av is None or type(called) is not UserCall or called.operands[-1].value is not UNKNOWN:
         return called, av
-    if not evaluator.session.findings.returned and k.any_part(given, lambda part: isinstance(part, k.Dict)):
-        raise NeedsDisplays("a function with a derivative of its own gets a dict that is an object of Python",
-                            _WRITTEN_OUT)
-    if not varies(given):
-        if k.any_part(given, lambda part: isinstance(part, (k.Container, k.ObjectOf))):
+    if not evaluator.session.findings.returned:
+        for t, verb in (given, "gets"), (av[0], "returns"):
+            if k.any_part(t, lambda part: isinstance(part, k.Dict)):
+                raise NeedsDisplays(f"a function with a derivative of its own {verb} a dict that is an object of "
+                                    "Python", _WRITTEN_OUT)
+    if holds_display(av[0]):
+        return evaluator.settle(e.of_displays(av[0]))
+    if not varies(given) or k.any_part(av[0], lambda part: isinstance(part, k.Dict)):
+        if any(k.any_part(t, lambda part: isinstance(part, (k.Container, k.ObjectOf))) for t in (given, av[0])):
             # it stays a call, so that what varies in them is refused: the rules are not for such objects
             called.spec.rules = derivative.Ruled(None, None, None, tuple(e.fixed), None, e.repeats)
         return called, av
@@ -170,9 +184,10 @@ def _differentiated(result, e):
 
 
 def _is_one_of_numbers(t) -> bool:
-    """Whether t is a float64 on some paths, and an int on others: `sum` of no arrays."""
-    return type(t) is k.Union and any(map(k.is_float, t.members)) and all(
-        k.is_integer(m) or m in (k.Float, k.float64) for m in t.members)
+    """Whether t is a float64 on some paths, and an int or a float32 on others: `sum` of no arrays, or a sum over the
+    items of a tree of which some are float32, which is float64 once one of the others is added."""
+    return type(t) is k.Union and any(m in (k.Float, k.float64) for m in t.members) and all(
+        k.is_integer(m) or m in (k.Float, k.float64, k.float32) for m in t.members)
 
 
 def _check_types(name, result):

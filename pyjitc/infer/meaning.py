@@ -215,12 +215,14 @@ class Derived(Expr):
 class Ruled(Expr):
     """A call of a function with derivatives from the program, `callee(*operands)`; the last operand is a tuple of all
     its arguments. tangent, forward, backward: (library function, its first operands), or None: see ops/derivative.py.
-    fixed: the positions of arguments that must not vary; repeats: see ops/derivative.py."""
+    fixed: the positions of arguments that must not vary; repeats: see ops/derivative.py. of_displays: for a function
+    that returns list or dict displays: type of its result -> an expression that computes it by a call of a function
+    that returns tuples in their place."""
 
-    __slots__ = ("callee", "operands", "tangent", "forward", "backward", "fixed", "repeats")
+    __slots__ = ("callee", "operands", "tangent", "forward", "backward", "fixed", "repeats", "of_displays")
 
-    def __init__(self, callee, operands, tangent, forward, backward, fixed, repeats=False):
-        self.callee, self.operands, self.repeats = callee, list(operands), repeats
+    def __init__(self, callee, operands, tangent, forward, backward, fixed, repeats, of_displays):
+        self.callee, self.operands, self.repeats, self.of_displays = callee, list(operands), repeats, of_displays
         self.tangent, self.forward, self.backward, self.fixed = tangent, forward, backward, fixed
         self.type = None
         self.value = UNKNOWN

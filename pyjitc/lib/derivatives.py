@@ -57,7 +57,7 @@ def _of_lists(e, result):
     if e.mode == "push":
         seeds = [tuples(aligned(e.operands[n].type, x)) for n, x in zip(e.wrt, e.seeds)]
         along = Apply(s.TUPLE_MAKE, *seeds, cls=None)
-        if type(result) is k.Union:  # a float on some paths, an int on others
+        if type(result) is k.Union:  # a float on some paths, an int or a float32 on others
             return CallValue(constant(pushed_of_numbers), e.callee, *given, along)
         return CallValue(constant(pushed_of_lists), e.callee, marked(result), *given, along)
     if e.has_aux:
@@ -67,8 +67,8 @@ def _of_lists(e, result):
 
 
 def _of_numbers(e, result):
-    """The gradient of a function that returns a float on some paths and an int on others, by the gradient of the
-    function whose result is converted to a float."""
+    """The gradient of a function that returns a float on some paths and an int or a float32 on others, by the gradient
+    of the function whose result is converted to a float."""
     given = of_trees(e.operands, e.wrt, None)[:-1]
     return CallValue(constant(gradients_of_numbers), e.callee, *given, constant(e.has_aux),
                      constant(e.memory))

@@ -9,13 +9,16 @@ from __future__ import annotations
 import numpy as np
 
 from ..infer.constants import constant
-from ..infer.meaning import Apply, Mismatch, NeedsDisplays, NotNative, Ruled
+from ..infer.meaning import Apply, CallValue, Mismatch, NeedsDisplays, NotNative, Ruled
 from ..ops import structure as s
 from ..types import kinds as k
 from ..types.tangents import holds_display
 from .derivatives import pulled, pushed
 from .rule import intrinsic
-from .trees import aligned, called as with_trees, constant_marks, marks_of, tuples, with_structures
+from .trees import (
+    aligned, called as with_trees, constant_marks, marked, marks_of, structured, tuples, with_structures,
+    without_displays,
+)
 
 __all__ = ["custom"]
 
@@ -33,32 +36,41 @@ def _custom(given, keywords):
                        "define the function outside, and pass what it captures as arguments")
     items = [Apply(s.DUAL_WIDE, x) if type(x.type) is k.Dual else x for x in args]
     at = constant(tuple([() if n in fixed else None for n in range(len(items))]))
-    if kind == "checkpoint":
-        tangent, forward, backward = (again_tangent, f), None, (again_backward, f)
-    elif rule.value is None:
+    if kind != "checkpoint" and rule.value is None:
         raise Mismatch("no rule was given for the derivative of a function that custom_jvp or custom_vjp made",
                        "call its .defjvp(rule), or .defvjp(forward, backward), before the function is called")
-    elif kind == "jvp":
-        tangent, forward, backward = (jvp_tangent, rule, at), None, (jvp_backward, rule, at)
-    elif kind == "jvps":
-        tangent, forward, backward = (jvps_tangent, f, rule), None, (jvps_backward, f, rule)
-    else:
-        tangent, forward, backward = None, (vjp_forward, rule, at), (vjp_backward, second, at)
     args = Apply(s.TUPLE_MAKE, *items, cls=None)
     marks = constant(None)
     if holds_display(args.type):
         marks = constant_marks(tuple([marks_of(x.type) for x in items]))
-    tangent, forward, backward = (one and (*one, marks) for one in (tangent, forward, backward))
-    return Ruled(constant(applied), (constant(kind), rule, second, at, marks, f, tuples(args)), tangent, forward,
-                 backward, fixed, kind == "checkpoint")
+
+    def with_result(of_result):
+        """The call, where the result has the structure `of_result`."""
+        if kind == "checkpoint":
+            tangent, forward, backward = (again_tangent, f), None, (again_backward, f)
+        elif kind == "jvp":
+            tangent, forward, backward = (jvp_tangent, rule, at), None, (jvp_backward, rule, at)
+        elif kind == "jvps":
+            tangent, forward, backward = (jvps_tangent, f, rule), None, (jvps_backward, f, rule)
+        else:
+            tangent, forward, backward = None, (vjp_forward, rule), (vjp_backward, second, at)
+        tangent, forward, backward = (one and (*one, marks, of_result) for one in (tangent, forward, backward))
+        return Ruled(constant(applied), (constant(kind), rule, second, at, marks, of_result, f, tuples(args)), tangent,
+                     forward, backward, fixed, kind == "checkpoint", of_displays)
+
+    def of_displays(result):
+        of_result = marked(result)
+        return CallValue(constant(structured), of_result, with_result(of_result))
+
+    return with_result(constant(None))
 
 
 custom.rule = _custom
 custom.takes_duals = True  # a number that is Python's on some paths and NumPy's on others becomes NumPy's
 
 
-def applied(kind, rule, second, fixed, marks, f, args):
-    return in_order(called(f, marks, args))
+def applied(kind, rule, second, fixed, marks, of_result, f, args):
+    return in_order(without_displays(of_result, with_trees(f, marks, args)))
 
 
 def in_order(x):
@@ -72,70 +84,86 @@ def in_order(x):
     return x
 
 
-# The rules below get the structures of the arguments (trees.py) as `marks`, None where no argument is a tree; `args`,
-# tangents and cotangents consist of tuples.
+# The rules below get the structures of the arguments (trees.py) as `marks`, None where no argument is a tree, and that
+# of the result as `of_result`, None where it has no list and no dict. `args`, tangents, cotangents, and the result that
+# a rule gets, consist of tuples.
 
 
 # -- repeating the function (checkpoint)
 
 
-def called(f, marks, args):
-    return with_trees(f, marks, args)
+def again(f, marks, of_result, args):
+    return without_displays(of_result, with_trees(f, marks, args))
 
 
-def again_tangent(f, marks, args, tangents):
-    return pushed(called, (2,), (tangents,), (f, marks, args))[1]
+def again_tangent(f, marks, of_result, args, tangents):
+    return pushed(again, (3,), (tangents,), (f, marks, of_result, args))[1]
 
 
-def again_backward(f, marks, args, result, g):
-    return pulled(called, (2,), False, g, (f, marks, args))[1]
+def again_backward(f, marks, of_result, args, result, g):
+    return pulled(again, (3,), False, g, (f, marks, of_result, args))[1]
 
 
 # -- from a rule for tangents (custom_jvp)
 
 
-def jvp_tangent(rule, fixed, marks, args, tangents):
+def jvp_tangent(rule, fixed, marks, of_result, args, tangents):
     given, along = as_trees(marks, args), as_trees(marks, tangents)
-    return rule(*(chosen(given, fixed) + (others(given, fixed), others(along, fixed))))[1]
+    return without_displays(of_result, rule(*(chosen(given, fixed) + (others(given, fixed), others(along, fixed))))[1])
 
 
-def jvp_backward(rule, fixed, marks, args, result, g):
+def jvp_backward(rule, fixed, marks, of_result, args, result, g):
     """The rule is linear in the tangents: its transpose is its own pullback at zero tangents."""
-    return pulled(jvp_tangent, (4,), False, g, (rule, fixed, marks, args, zeros(args)))[1]
+    return pulled(jvp_tangent, (5,), False, g, (rule, fixed, marks, of_result, args, zeros(args)))[1]
 
 
-def jvps_tangent(f, rules, marks, args, tangents):
-    return total(rules, marks, with_trees(f, marks, args), args, tangents)
+def jvps_tangent(f, rules, marks, of_result, args, tangents):
+    return total(rules, marks, of_result, again(f, marks, of_result, args), args, tangents)
 
 
-def jvps_backward(f, rules, marks, args, result, g):
-    return pulled(total, (4,), False, g, (rules, marks, result, args, zeros(args)))[1]
+def jvps_backward(f, rules, marks, of_result, args, result, g):
+    return pulled(total, (5,), False, g, (rules, marks, of_result, result, args, zeros(args)))[1]
 
 
-def total(rules, marks, result, args, tangents):
-    return summed(rules, result, as_trees(marks, args), as_trees(marks, tangents))
+def total(rules, marks, of_result, result, args, tangents):
+    return summed(rules, of_result, result, as_trees(marks, args), as_trees(marks, tangents))
 
 
-def summed(rules, result, args, tangents):
+def summed(rules, of_result, result, args, tangents):
     """The sum of the tangents that the rules compute for each argument."""
     if len(rules) == 0:
         return zero_of(result)
     if rules[0] is None or tangents[0] is None:
-        return summed(rules[1:], result, args, tangents[1:])
-    return summed(rules[1:], result, args, tangents[1:]) + rules[0](tangents[0], result, *args)
+        return summed(rules[1:], of_result, result, args, tangents[1:])
+    found = without_displays(of_result, rules[0](tangents[0], structured(of_result, result), *args))
+    return added(summed(rules[1:], of_result, result, args, tangents[1:]), found)
+
+
+def added(x, y):
+    """The sum of two tangents; None stands for zero, or belongs to what cannot vary."""
+    if x is None:
+        return y
+    if y is None:
+        return x
+    if not isinstance(x, tuple):
+        return x + y
+    if len(x) == 0:
+        return ()
+    return (added(x[0], y[0]),) + added(x[1:], y[1:])
 
 
 # -- from a rule for cotangents (custom_vjp)
 
 
-def vjp_forward(rule, fixed, marks, args):
+def vjp_forward(rule, marks, of_result, args):
     result, kept = rule(*as_trees(marks, args))
-    return in_order(result), kept
+    return in_order(without_displays(of_result, result)), kept
 
 
-def vjp_backward(rule, fixed, marks, args, kept, g):
+def vjp_backward(rule, fixed, marks, of_result, args, kept, g):
     given = as_trees(marks, args)
-    return (as_tuples(marks, given, spread(rule(*(chosen(given, fixed) + (kept, g))), fixed)),)
+    found = rule(*(chosen(given, fixed) + (kept, structured(of_result, g))))
+    return (as_tuples(marks, given, spread(found, fixed)),)
 
 
 @intrinsic

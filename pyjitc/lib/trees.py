@@ -19,7 +19,8 @@ from .rule import Constant, intrinsic
 
 __all__ = ["aligned", "applied", "called", "called_with", "constant_marks", "count_leaves", "flat", "holder",
            "is_tree", "leaf_at", "leaves_of", "like", "mapped_tree", "marked", "marks_of", "may_vary", "nested",
-           "none_like", "of_trees", "place_of", "restored", "structured", "tuples", "with_leaves", "with_structures"]
+           "none_like", "of_trees", "place_of", "restored", "structured", "tuples", "with_leaves", "with_structures",
+           "without_displays"]
 
 
 def marks_of(t) -> Any:
@@ -99,7 +100,7 @@ def marked(t) -> Expr:
 
 
 def _known(x: Expr) -> Any:
-    return ast.literal_eval(x.type.value())
+    return None if x.type is k.NoneType else ast.literal_eval(x.type.value())
 
 
 @intrinsic
@@ -128,6 +129,29 @@ def called(f, marks, args):
     if marks.type is not k.NoneType:
         given = list(map(_structured, _known(marks), given))
     return CallValue(f, *given)
+
+
+@intrinsic
+def without_displays(marks, x):
+    """x with its list and dict displays converted to tuples, in the order of the structure that `marks` describes; x
+    itself where that is None."""
+    if marks.type is k.NoneType:
+        return x
+    if k.any_part(x.type, lambda part: isinstance(part, k.Dict)):
+        raise NeedsDisplays("a function with a derivative of its own, or a rule of it, returns a dict that is an "
+                            "object of Python", "write it out where it is returned: return {'a': x}")
+    return tuples(aligned(_type_of(_known(marks)), x))
+
+
+def _type_of(marks):
+    """A type with the structure that `marks` describes, whose leaves are None."""
+    if marks is None:
+        return k.NoneType
+    kind, keys, parts = marks
+    types = list(map(_type_of, parts))
+    if kind == "tuple":
+        return k.Tuple(types)
+    return k.ListDisplay.of(k.numbered(types)) if kind == "list" else k.DictDisplay.of(zip(keys, types))
 
 
 @intrinsic

@@ -10,7 +10,7 @@ from typing import Any, Callable
 
 import numpy as np
 
-from ..ir.core import ALLOCATES, ELEMENTS, ONE_FOR_ALL, RANDOM, SINGULAR, Op, reads, writes
+from ..ir.core import ALLOCATES, ELEMENTS, FREE, ONE_FOR_ALL, PURE, RANDOM, SINGULAR, Op, reads, writes
 from ..runtime import random
 from ..types.kinds import Bool, Float, Instance, Int, NpBool, PythonRandom, uint32, uint64
 from .effects import NO_RULE, NONDIFF, UNVARIED
@@ -256,6 +256,10 @@ RANDOM_DRAW = Op("random_draw", lambda types, attrs: attrs["result"], _EFFECTS, 
                  partials=_draw_partials, eval=_called, eval_attrs=True, traits=SINGULAR,
                  doc="as random_call, NumPy's C function {symbol} with the result type {result}, of a distribution "
                      "whose numbers change smoothly with its parameters")
+REJECTING = Op("rejecting", lambda types, attrs: types[0], PURE, lower=lambda e, inst, x: x, partials=NO_RULE,
+               eval=lambda x: x, cost=FREE,
+               doc="the same number, a parameter by which the library's own loop rejects some of the numbers that it "
+                   "draws, or chooses among them")
 RANDOM_BOUNDED = Op("random_bounded", lambda types, attrs: types[1], _EFFECTS, lower=_bounded_lower, partials=NONDIFF,
                     eval=_bounded,
                     doc="an unsigned integer of [offset, offset + span], by masks or by Lemire's method")

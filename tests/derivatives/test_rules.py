@@ -5,8 +5,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from pyjitc import (UnsupportedError, checkpoint, custom_jvp, custom_vjp, grad, hessian, jacfwd, jacrev, jvp, njit,
-                    value_and_grad, vmap)
+from pyjitc import (TypingError, UnsupportedError, checkpoint, custom_jvp, custom_vjp, grad, hessian, jacfwd, jacrev,
+                    jvp, njit, value_and_grad, vmap)
 
 X = np.array([0.3, 0.5, 1.2])
 
@@ -356,3 +356,80 @@ def test_objects_that_a_rule_does_not_know_are_refused():
         assert njit(function)(*args) == value
         with pytest.raises(UnsupportedError, match=f"what varies is put into {kind} here"):
             grad(function)(*args)
+
+
+def of_trees(x, p):
+    return {"b": [x * p["w"], np.sin(x)], "a": (x * x, 3)}
+
+
+with_trees = {"jvp": custom_jvp(of_trees), "jvps": custom_jvp(of_trees), "vjp": custom_vjp(of_trees),
+              "checkpoint": checkpoint(of_trees)}
+with_trees["vjp"].defvjp(
+    # the keys in another order than the function has them
+    lambda x, p: ({"a": (x * x, 3), "b": [x * p["w"], np.sin(x)]}, {"x": x, "p": p}),
+    lambda kept, g: (2.0 * kept["x"] * g["a"][0] + kept["p"]["w"] * g["b"][0] + 10.0 * np.cos(kept["x"]) * g["b"][1],
+                     {"w": np.sum(kept["x"] * g["b"][0])}))
+
+
+@with_trees["jvp"].defjvp
+def tangent_of_trees(given, along):
+    (x, p), (dx, dp) = given, along
+    return of_trees(x, p), {"a": (2.0 * x * dx, None), "b": [x * dp["w"] + dx * p["w"], 10.0 * np.cos(x) * dx]}
+
+
+with_trees["jvps"].defjvps(lambda t, result, x, p: {"a": (2.0 * result["a"][0] / x * t, None),
+                                                    "b": [p["w"] * t, 10.0 * np.cos(x) * t]},
+                           lambda t, result, x, p: {"b": [x * t["w"], 0.0 * x], "a": (0.0 * x, None)})
+
+
+@pytest.mark.parametrize("kind", with_trees)
+@pytest.mark.parametrize("x", [2.0, X])
+def test_results_that_are_dicts_and_lists(kind, x):
+    f = with_trees[kind]
+
+    def use(x, p):
+        found = f(x, p)
+        return np.sum(found["a"][0] * 3.0 + found["b"][0] * found["a"][1] + found["b"][1])
+
+    factor = 1.0 if kind == "checkpoint" else 10.0  # the rules say so
+    p, by_x, by_w = {"w": 5.0}, 6.0 * x + 15.0 + factor * np.cos(x), np.sum(3.0 * x)
+    found = f(x, p)
+    assert list(found) == ["b", "a"] and type(found["b"]) is list and type(found["a"]) is tuple and found["a"][1] == 3
+    np.testing.assert_allclose(found["b"][1], np.sin(x))
+    value, gradient = value_and_grad(use, (0, 1))(x, p)
+    np.testing.assert_allclose(value, np.sum(3.0 * x * x + 15.0 * x + np.sin(x)))
+    np.testing.assert_allclose(gradient[0], by_x, rtol=1e-14)
+    np.testing.assert_allclose(gradient[1]["w"], by_w, rtol=1e-14)
+    if kind != "vjp":
+        np.testing.assert_allclose(jvp(use, (x, p), (x, {"w": 2.0}))[1], np.sum(by_x * x) + 2.0 * by_w, rtol=1e-14)
+
+
+def test_tangents_by_argument_of_a_tuple_are_added_item_by_item():
+    @custom_jvp
+    def f(x, y):
+        return x * y, x
+
+    f.defjvps(lambda t, result, x, y: (y * t, 10.0 * t), lambda t, result, x, y: (x * t, 0.0))
+    assert grad(lambda x, y: f(x, y)[0] + f(x, y)[1], (0, 1))(2.0, 5.0) == (15.0, 2.0)
+    assert jvp(f, (2.0, 5.0), (1.0, 1.0)) == ((10.0, 2.0), (7.0, 10.0))
+
+
+def test_a_rule_with_other_keys_than_the_result():
+    f = custom_vjp(lambda x: {"a": x})
+    f.defvjp(lambda x: ({"b": x}, x), lambda kept, g: (g["a"],))
+    with pytest.raises(TypingError, match="is a dict of b, and belongs to a dict of a"):
+        grad(lambda x: f(x)["a"])(2.0)
+
+
+def test_a_result_that_is_a_dict_that_changes_is_refused():
+    def f(x, name):
+        found = {"a": x}
+        found[name] = 2.0 * x
+        return found
+
+    for made in (custom_vjp(f), custom_jvp(f)):
+        made.defvjp(lambda x, name: (f(x, name), x), lambda kept, g: (g["a"], None)) if hasattr(
+            made, "defvjp") else made.defjvp(lambda given, along: (f(*given), {"a": along[0]}))
+        assert made(2.0, "b") == {"a": 2.0, "b": 4.0}
+        with pytest.raises(UnsupportedError, match="what varies is put into a dict here, or taken out of it"):
+            grad(lambda x: made(x, "b")["a"])(2.0)

@@ -400,6 +400,60 @@ def test_loops_over_items_of_several_types(made):
         assert np.array_equal(found[n], 2 * (W, B)[n] + (n == 1)) and not np.any(found[0]) == (n == 1)
 
 
+def of_layers(p, x):
+    for w, b in p:
+        x = np.tanh(x * w + b)
+    return np.sum(x)
+
+
+def of_factors(p, x):
+    for w in p:
+        x = x * w
+    return x
+
+
+def of_values(p, x):
+    s = x[0]
+    for name in p:
+        s = s + np.sum(p[name] * x)
+    return s
+
+
+X32 = X.astype(np.float32)
+
+
+@pytest.mark.parametrize("function, p, x, written_out", [
+    (of_layers, [(X32, X32), (X, X + 1.0)], X32,
+     lambda p, x: np.sum(np.tanh(np.tanh(x * p[0][0] + p[0][1]) * p[1][0] + p[1][1]))),
+    (of_factors, [np.float32(2.0), 3.0, np.float64(0.1)], np.float32(1.5), lambda p, x: x * p[0] * p[1] * p[2]),
+    (of_factors, [np.float64(0.1), np.float32(2.0)], 1.5, lambda p, x: x * p[0] * p[1]),
+    (of_values, {"a": X32, "b": X, "c": 3.0}, X32,
+     lambda p, x: x[0] + np.sum(p["a"] * x) + np.sum(p["b"] * x) + np.sum(p["c"] * x)),
+])
+def test_loops_over_items_of_float32_and_float64(function, p, x, written_out):
+    value, found = value_and_grad(function, (0, 1))(p, x)
+    expected_value, expected = value_and_grad(written_out, (0, 1))(p, x)
+    same(found, expected)
+    assert value == expected_value and type(function(p, x)) is np.float64
+    value, change = jvp(function, (p, x), (p, x))
+    assert value == expected_value and type(value) is np.float64
+    np.testing.assert_allclose(change, jvp(written_out, (p, x), (p, x))[1], rtol=1e-7)
+
+
+def same(x, y):
+    assert type(x) is type(y)
+    if type(x) in (tuple, list):
+        assert len(x) == len(y)
+        [same(*pair) for pair in zip(x, y)]
+    elif type(x) is dict:
+        same(list(x.items()), list(y.items()))
+    elif type(x) is str:
+        assert x == y
+    else:
+        assert x.dtype == y.dtype if type(x) is np.ndarray else True
+        np.testing.assert_allclose(x, y, rtol=1e-6)
+
+
 def test_trees_in_compiled_code():
     def adapted(p, x, y):
         inner = grad(lambda q: np.mean((np.tanh(x @ q["w"]) + q["b"] - y) ** 2))(p)
@@ -452,3 +506,21 @@ def test_second_derivatives_by_several_arguments():
     assert np.array_equal(ww, np.full((2, 2), 24.0))
     assert np.array_equal(pyjitc.hessian(f, argnames=("w",))(2.0, w)[0][0], ww)
     assert pyjitc.hessian(lambda a, w: (f(a, w), a), (0,), has_aux=True)(2.0, w) == (((0.0,),), 2.0)
+
+
+def test_errors_name_the_function_of_the_program():
+    def loss(p, x):
+        return p[0] * x if x > 0 else "a"
+
+    with pytest.raises(TypeError, match=r"loss\(\) returns values of several types"):
+        grad(loss)([2.0], 1.0)
+
+    @njit
+    def use(x):
+        def pair(p):
+            return p[0] * p[1], 1
+
+        return grad(pair)([x, x])
+
+    with pytest.raises(TypeError, match=r"pair\(\) returns 'tuple'"):
+        use(2.0)

@@ -22,7 +22,7 @@ from ...ops.derivative import Ruled
 from ...ops.foreign import C_CALL, LLVM_CALL
 from ...ops.nest import NEST, NEST_INTO
 from ...ops.effects import NO_RULE, STRUCTURAL, Zero
-from ...ops.random import RANDOM_CALL, RANDOM_DRAW
+from ...ops.random import RANDOM_CALL, RANDOM_DRAW, REJECTING
 from ...types import kinds as k
 from ...types.classes import FIXED_MODULES
 from ...types.tangents import holds_complex, is_varying, varies
@@ -360,7 +360,7 @@ class Activity:
             return refused(self.fn, inst, "numbers or the address of an array that vary go to code outside of pyjitc: "
                            "there is no derivative of that", "put the call into a function with a rule of its own: "
                            "pyjitc.custom_jvp or custom_vjp")
-        if op is RANDOM_CALL:
+        if op in (RANDOM_CALL, REJECTING):
             return refused(self.fn, inst, "numbers of this distribution are drawn by a loop that rejects some, or are "
                            "whole: their derivative by its parameters is not that of the loop",
                            "draw with parameters that are constant, and compute from the numbers; or stop_gradient(x)")

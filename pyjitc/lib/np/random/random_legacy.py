@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ....ops.arith import CAST, FDIV, FREM, IADD, ISUB
 from ....ops.math import ACOS, CEIL, COS, EXP, FABS, FLOOR, LOG, LOG1P, POW, SQRT
-from ....ops.random import GAUSS_GET, GAUSS_KEPT, GAUSS_PUT, RANDOM_CALL
+from ....ops.random import GAUSS_GET, GAUSS_KEPT, GAUSS_PUT, RANDOM_CALL, REJECTING
 from ....types.kinds import Float, Int
 from ...build import outlined
 from .random_distributions import DRAWS, double
@@ -40,6 +40,7 @@ def standard_exponential(gen):
 @outlined
 def standard_gamma(gen, shape):
     """Marsaglia and Tsang's method; Ahrens and Dieter's below 1."""
+    shape = REJECTING(shape)
     if shape == 1.0:
         return standard_exponential(gen)
     if shape == 0.0:
@@ -118,7 +119,7 @@ def noncentral_chisquare(gen, df, nonc):
         central = chisquare(gen, df - 1.0)
         n = gauss(gen) + SQRT(nonc)
         return central + n * n
-    i = RANDOM_CALL(gen, FDIV(nonc, 2.0), symbol="random_poisson", result=Int)
+    i = RANDOM_CALL(gen, FDIV(REJECTING(nonc), 2.0), symbol="random_poisson", result=Int)
     out = chisquare(gen, df + CAST(IADD(i, i), type=Float))
     return nonc if nonc != nonc else out
 
@@ -135,6 +136,7 @@ def f(gen, dfnum, dfden):
 
 def wald(gen, mean, scale):
     """Michael, Schucany and Haas's transformation."""
+    mean, scale = REJECTING(mean), REJECTING(scale)
     mu_2l = FDIV(mean, 2.0 * scale)
     y = gauss(gen)
     y = mean * y * y
@@ -159,6 +161,7 @@ def standard_cauchy(gen):
 @outlined
 def beta(gen, a, b):
     """Johnk's method where both are at most 1, else by two gammas."""
+    a, b = REJECTING(a), REJECTING(b)
     if a <= 1.0 and b <= 1.0:
         while True:
             u = double(gen)
@@ -182,7 +185,7 @@ def beta(gen, a, b):
 @outlined
 def vonmises(gen, mu, kappa):
     """Best and Fisher's method."""
-    pi = 3.141592653589793
+    pi, kappa = 3.141592653589793, REJECTING(kappa)
     if kappa != kappa:
         return kappa
     if kappa < 1e-8:
