@@ -191,8 +191,8 @@ def _box_method(e, t, values, inst, take):
     if t.inner:
         raise NotBoxable(t)
     receiver = box(e, t.receiver, values, inst, take)
-    e.declare("declare ptr @PyMethod_New(ptr, ptr)")
-    result = e.assign(f"call ptr @PyMethod_New(ptr {e.object(t.function)}, ptr {receiver})")
+    e.declare("declare ptr @PyObject_GetAttr(ptr, ptr)")  # the object may have an attribute of its own of that name
+    result = e.assign(f"call ptr @PyObject_GetAttr(ptr {receiver}, ptr {e.object(t.name)})")
     e.line(f"call void {e.helper('pyj_release_object')}(ptr {receiver})")
     e.check_null(result, inst)
     return result

@@ -443,6 +443,50 @@ def test_a_function_of_a_container_is_one_of_the_interpreter():
     assert (add(), add(5), get()) == (4, 9, 9)
 
 
+def test_a_method_that_an_object_has_replaced_is_not_called_by_key():
+    c = Counter(3)
+    c.inc = lambda k: -k
+    with pytest.raises(TypeError, match="a value of a dict is of class 'function', where the items were method"):
+        njit(lambda c, name: {"inc": c.inc, "dec": c.dec}[name](2))(c, "inc")
+
+
+@pytest.mark.parametrize("cls", [Counter, Doubled])
+@pytest.mark.parametrize("name", ["inc", "dec", "neg"])
+def test_an_argument_has_a_table_of_its_methods(cls, name):
+    def f(cls, run, k):
+        c = cls(4)
+        try:
+            return run(c, name, k), c.n
+        except (KeyError, ValueError) as error:
+            return repr(error), c.n
+
+    def twice(c, name, k):
+        return c.apply(name, k), c.table[name](k), c.n
+
+    compiled = njit(twice)
+    for k in (3, 200):
+        assert f(cls, compiled, k) == f(cls, twice, k)
+
+
+def test_containers_with_bound_methods_are_arguments():
+    def called(table, k):
+        return [f(k) for f in table.values()], table["b"](k)
+
+    a, b = Counter(1), Counter(1)
+    compiled = njit(called)
+    for k in (2, 3, 200):
+        results = []
+        for run, c in ((called, a), (compiled, b)):
+            try:
+                results.append((run({"a": c.inc, "b": c.dec}, k), c.n))
+            except ValueError as error:
+                results.append((error.args, c.n))
+        assert results[0] == results[1]
+    other = MethodType(lambda self, k: k, b)
+    with pytest.raises(TypeError, match="method, which has no native form"):
+        compiled({"a": other, "b": other}, 1)
+
+
 def test_a_returned_bound_method_is_one_of_the_interpreter():
     @njit
     def made(n):
