@@ -73,6 +73,11 @@ ROWS = {
         ("descriptors of the program", "q = Kept()\nq.x = a\nq.x += 1\nreturn q.x, q.stored, Kept.x"),
         ("attributes of global objects", "return thing.value + a"),
         ("global lists and dicts of objects", "return [x.value + a for x in THINGS]"),
+        ("objects with `__index__` as indices and counts, with `__float__` as arguments of `math`",
+         "w = Whole(a)\nreturn [1, 2, 3, 4, 5][w], 'x' * w, list(range(w)), math.sqrt(w)"),
+        ("bound methods in containers, called by key",
+         "d = Deposit(a)\ntable = {'d': d.add, 'a': Account(b).add}\nfor key in ('d', 'a', 'd'):\n    table[key](b)\n"
+         "return d.balance"),
         ("enum members, their attributes and methods", "return Colour.RED.value + a, Colour.RED.twice()"),
         ("enum classes: iteration, length, members by value and name",
          "s = 0\nfor x in Colour:\n    s += x.value\nreturn s, len(Colour), Colour['RED'].value, Colour(1).value"),
@@ -197,6 +202,9 @@ class Account:
 class Deposit(Account):
     def add(self, x): super().add(x + 1)
     def name(self): return "deposit"
+class Whole:
+    def __init__(self, n): self.n = n
+    def __index__(self): return self.n
 @dataclass
 class Particle:
     x: float

@@ -187,6 +187,27 @@ def _box_function(e, t, values, inst, take):
     return result
 
 
+def _box_method(e, t, values, inst, take):
+    if t.inner:
+        raise NotBoxable(t)
+    receiver = box(e, t.receiver, values, inst, take)
+    e.declare("declare ptr @PyObject_GetAttr(ptr, ptr)")  # the object may have an attribute of its own of that name
+    result = e.assign(f"call ptr @PyObject_GetAttr(ptr {receiver}, ptr {e.object(t.name)})")
+    e.line(f"call void {e.helper('pyj_release_object')}(ptr {receiver})")
+    e.check_null(result, inst)
+    return result
+
+
+def _open_method(e, t, pointer, wrong):
+    """Unbox a bound method of that function, whose object is of the right class."""
+    if t.inner:
+        raise NotBoxable(t)
+    exact(e, pointer, e.external("PyMethod_Type"), wrong)
+    function = load(e, "ptr", pointer, platform.METHOD["function"])
+    require(e, e.assign(f"icmp eq ptr {function}, {e.object(t.function)}"), wrong)
+    return unbox(e, t.receiver, load(e, "ptr", pointer, platform.METHOD["self"]), wrong)
+
+
 def _box_closure(e, t, values, inst, take):
     """(the tuple of cells for captured values; a reference to the cell for the function itself, or null)."""
     if any(map(is_marker, t.parts)):
@@ -298,6 +319,6 @@ _COMPOSITES: dict[type, Leaf] = {
     k.Tuple: Leaf((), _box_tuple, _open_tuple), k.ListDisplay: Leaf((), _box_list), k.RecordView: Leaf((), _box_record),
     **dict.fromkeys((k.DictKeys, k.DictValues, k.DictItems), Leaf((), _box_view)),
     k.Slice: Leaf((), _box_slice), k.DictDisplay: Leaf((), _box_dict, _open_dict),
-    k.Function: Leaf((), _box_function, _open_function),
+    k.Function: Leaf((), _box_function, _open_function), k.Method: Leaf((), _box_method, _open_method),
     k.Union: Leaf((), _box_union, _open_union), k.Dual: Leaf((), _box_dual),
 }

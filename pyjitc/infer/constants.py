@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import enum
 from types import FunctionType
+from typing import Callable
 
 import numpy as np
 
@@ -27,8 +28,8 @@ from .meaning import UNKNOWN, Apply, Const, Expr, Mismatch
 records = lazy("pyjitc.runtime.records")
 text = lazy("pyjitc.ops.text")
 
-__all__ = ["FLAG_OPERATORS", "apply", "constant", "is_plain", "is_wide", "too_wide", "unsigned", "plain_value",
-           "plain_values", "scalar_type", "array_type"]
+__all__ = ["FLAG_OPERATORS", "apply", "constant", "held_by", "held_member", "is_plain", "is_wide", "too_wide",
+           "unsigned", "plain_value", "plain_values", "scalar_type", "array_type"]
 
 _SIMPLE = {float: Float, bool: Bool, complex: Complex, str: Str, bytes: Bytes, type(None): NoneType,
            type(...): Ellipsis_}
@@ -175,37 +176,45 @@ FLAG_OPERATORS = ("|", "&", "^", "~", "in", "not in")  # those that enum.Flag de
 
 
 def plain_value(x: Expr) -> Expr:
-    """A member of an IntEnum, IntFlag or enum class of texts as the int or text that a function processes; any other
-    value unchanged."""
-    member = _number_or_text(x)
-    return x if member is None or not are_plain(type(member)) else _held_by(member)
+    """A member of an IntEnum, IntFlag or enum class of floats, texts or bytes as the value that a function processes;
+    any other value unchanged."""
+    member = held_member(x)
+    return x if member is None or not are_plain(type(member)) else held_by(member)
 
 
 def plain_values(operands, op: str, inplace: bool = False):
-    """The operands of an operator, with members of enum classes as the ints or texts that it processes: all of them
-    unless it calls a method that the program has written."""
+    """The operands of an operator, with members of enum classes as the numbers, texts or bytes that it processes: all
+    of them unless it calls a method that the program has written."""
     if _calls_method(operands, op, inplace):
         return operands
-    members = map(_number_or_text, operands)
-    found = [x if member is None or isinstance(member, enum.Flag) and op in FLAG_OPERATORS else _held_by(member)
+    members = map(held_member, operands)
+    found = [x if member is None or isinstance(member, enum.Flag) and op in FLAG_OPERATORS else held_by(member)
              for x, member in zip(operands, members)]
     formats = op == "%" and found[0].type in (Str, Bytes)  # what is formatted may be shown by its own __str__
     return [found[0], operands[1]] if formats else found
 
 
-def _number_or_text(x: Expr):
-    """The member of an enum class of ints or texts that a value is; None for any other value."""
+# class from which an enum class is derived -> (type of what a member holds, the function that returns it)
+_HELD: dict[type, tuple[kinds.Type, Callable]] = {
+    int: (Int, int), float: (Float, float.__float__), str: (Str, str.__str__),
+    bytes: (Bytes, lambda member: bytes.__getitem__(member, slice(None)))}
+
+
+def held_member(x: Expr):
+    """The member of an enum class of numbers, texts or bytes that a value is; None for any other value."""
     value = x.type.value if type(x.type) is Singleton else None
-    return value if isinstance(value, (int, str)) and isinstance(value, enum.Enum) else None
+    return value if isinstance(value, tuple(_HELD)) and isinstance(value, enum.Enum) else None
 
 
-def _held_by(member) -> Const:
-    return Const(Int, int(member)) if isinstance(member, int) else Const(Str, str.__str__(member))
+def held_by(member) -> Const:
+    """The number, text or bytes that a member of such an enum class is."""
+    t, held = next(found for cls, found in _HELD.items() if isinstance(member, cls))
+    return Const(t, held(member))
 
 
 def _calls_method(operands, op: str, inplace: bool) -> bool:
-    """Whether an operator calls a method of the class of a member of an enum class of ints or texts."""
-    first, last = _number_or_text(operands[0]), _number_or_text(operands[-1])
+    """Whether an operator calls a method of the class of a member of an enum class of numbers, texts or bytes."""
+    first, last = held_member(operands[0]), held_member(operands[-1])
     if first is None and last is None:
         return False
     if len(operands) == 1:
@@ -221,5 +230,6 @@ def _calls_method(operands, op: str, inplace: bool) -> bool:
         return True
     # A number or array on the left answers first, unless the class on the right is derived from its class, as from int.
     t = operands[0].type
-    answers = first is not None or isinstance(t, Array) or is_number(t) and t is not Int
+    asks = t is Int or isinstance(last, float) and t in (Bool, Float)
+    answers = first is not None or isinstance(t, Array) or is_number(t) and not asks
     return last is not None and not answers and defines(type(last), reflected)

@@ -30,7 +30,7 @@ from .join import AV, join
 from .expressions import Split, UserCall, captured_defaults, defaults_of, may_raise, meaning_av, members_of, opened
 from .meaning import (
     UNKNOWN, Apply, Call, CallValue, ClassAttribute, Const, Derived, Expr, FieldGet, FieldSet, Fresh, Local, Mismatch,
-    NeedsList, Nest, NotNative, Operand, RecursiveGenerator, Ruled, Share, Step, Throw, thrown,
+    NeedsList, Nest, NotConverted, NotNative, Operand, RecursiveGenerator, Ruled, Share, Step, Throw, thrown,
 )
 from .names import describe, has_generator, is_of_python, storable, with_object
 from .operations import HANDLERS, Operations, static_value
@@ -168,7 +168,11 @@ class Evaluator(Operations):
         """(meaning, abstract value) for operands of one type each, or for an operation that takes unions whole."""
         try:
             return self.settle(HANDLERS[inst.op](self, inst, operands))
-        except Mismatch:
+        except Mismatch as error:
+            if type(error) is NotConverted and error.operand in operands and error.is_defined():
+                number, av = self.settle(self.call(constant(error.function), [error.operand], {}))
+                return (number, None) if av is None else self.handled(
+                    inst, [number if x is error.operand else x for x in operands])
             if self.analysis.spec.proto.library or not any([x.type is Undefined for x in operands]):
                 raise
             # an item of a container in which nothing was stored: there is none

@@ -32,6 +32,7 @@ from .names import is_of_python
 __all__ = ["InterpretedLibrary"]
 
 _MAP, _FILTER, _ITER = Singleton(map), Singleton(filter), Singleton(iter)
+_BY_NAME = Singleton(getattr), Singleton(hasattr)
 _BUILT_IN = (list, dict, set, tuple, str, bytes, int, float)  # the interpreter runs the methods of their subclasses
 
 
@@ -73,14 +74,14 @@ class InterpretedLibrary(Forgiving):
         beginning of this module."""
         first = operands[0].type if operands else None
         if inst.op in (generic.CALL, generic.CALL_STAR):
-            return isinstance(first, Singleton) and _asked(first.value) or self.is_generator(first) or (
+            by_name = first in _BY_NAME and len(operands) > 1 and _finds_attributes(operands[1].type)
+            return isinstance(first, Singleton) and _asked(first.value) or self.is_generator(first) or by_name or (
                 not isinstance(first, Method) and any([_is_known(x.type) or self.is_left(x.type)
                                                        for x in operands[1:]]))
         if inst.op is generic.GETATTR and isinstance(first, Iterator):
             return True
         if inst.op is generic.GETATTR and isinstance(first, ObjectOf):
-            return inst.attrs["name"] == "__dict__" or any([
-                "__getattr__" in vars(cls) or "__getattribute__" in vars(cls) for cls in first.cls.__mro__[:-1]])
+            return inst.attrs["name"] == "__dict__" or _finds_attributes(first)
         if inst.op is generic.GETATTR and isinstance(first, Singleton):
             if not hasattr(first.value, inst.attrs["name"]):
                 return False  # it is misspelt
@@ -113,6 +114,12 @@ class InterpretedLibrary(Forgiving):
 
 def _is_object(t) -> bool:
     return any([part is Object for member in members_of(t) for part in all_parts(member)])
+
+
+def _finds_attributes(t) -> bool:
+    """Whether t is the type of objects whose class has code of its own that finds attributes."""
+    return isinstance(t, ObjectOf) and any([
+        "__getattr__" in vars(cls) or "__getattribute__" in vars(cls) for cls in t.cls.__mro__[:-1]])
 
 
 def _is_generator(t) -> bool:

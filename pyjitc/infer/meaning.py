@@ -10,12 +10,13 @@ from typing import Any, Callable
 
 from ..base.errors import TypingError
 from ..ir.core import OBJECTS, PURE, Op, regions_read
-from ..types.kinds import Type
+from ..types.classes import defines
+from ..types.kinds import ObjectOf, Type
 
 __all__ = ["UNKNOWN", "Expr", "Operand", "Const", "Apply", "Call", "CallValue", "ClassAttribute", "Derived",
            "FieldGet", "FieldSet", "Local", "Ruled", "Share", "Step", "Nest", "Fresh", "Throw", "Mismatch",
-           "NotNative", "NeedsObjects", "NeedsDisplays", "NeedsList", "RecursiveGenerator", "Restart", "Again",
-           "thrown"]
+           "NotConverted", "NotNative", "NeedsObjects", "NeedsDisplays", "NeedsList", "RecursiveGenerator", "Restart",
+           "Again", "thrown"]
 
 
 class _Unknown:
@@ -42,6 +43,20 @@ class Mismatch(Exception):
         self.hint = hint
         self.exception = exception
         self.given = given
+
+
+class NotConverted(Mismatch):
+    """Raised where an operand has no meaning that would have one as the number that `function`, operator.index or
+    float, makes of it. Inference tries that where the class of the operand defines it."""
+
+    def __init__(self, message: str, hint: str, operand: "Expr", function):
+        super().__init__(message, hint)
+        self.operand, self.function = operand, function
+
+    def is_defined(self) -> bool:
+        """Whether the class of the operand is one of the program that defines the number."""
+        t = self.operand.type
+        return isinstance(t, ObjectOf) and defines(t.cls, "__index__", *["__float__"] * (self.function is float))
 
 
 class NotNative(Mismatch):

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import operator
 import sys
 import types as pytypes
 from collections.abc import Mapping, Sequence
@@ -12,7 +13,7 @@ from ..base.errors import did_you_mean
 from ..base.lazy import lazy
 from ..ops import control, exceptions, generic, memory, pyobject, structure
 from ..types.classes import (
-    FIXED_MODULES, OWN_MODULES, fields, is_descriptor, is_fixed, is_part_of_library, namespace, own,
+    FIXED_MODULES, OWN_MODULES, defines, fields, is_descriptor, is_fixed, is_part_of_library, namespace, own,
 )
 from ..types.kinds import (
     Array, Attributes, Bool, Container, Dict, DictDisplay, DType, Exception_, Function, FunctionObject, List,
@@ -24,8 +25,8 @@ from .boxed import by_python, exception, get_attribute, parts_of
 from .constants import constant, is_wide, plain_value, plain_values, too_wide, unsigned
 from .expressions import Raise, Split, dict_of, key_error, list_of, meaning_av, members_of, new_list
 from .meaning import (
-    UNKNOWN, Apply, CallValue, ClassAttribute, Const, Expr, Mismatch, NeedsList, NotNative, Operand, Restart, Share,
-    Throw, thrown,
+    UNKNOWN, Apply, CallValue, ClassAttribute, Const, Expr, Mismatch, NeedsList, NotConverted, NotNative, Operand,
+    Restart, Share, Throw, thrown,
 )
 from .names import describe, needs_objects, with_object
 from .session import value_of_member
@@ -371,10 +372,14 @@ class Operations(Variables):
         if isinstance(t, (Dict, DictDisplay, ObjectOf)) or t is Object or isinstance(t, Singleton) and isinstance(
                 t.value, dict):
             return i
-        return plain_value(i) if isinstance(t, Array) else self.as_position(plain_value(i))
+        i = plain_value(i)
+        return i if isinstance(t, Array) and isinstance(i.type, Array) else self.as_position(i)
 
     def as_position(self, i: Expr) -> Expr:
-        """An integer array without axes as its integer; any other value unchanged."""
+        """An integer array without axes as its integer; any other value unchanged. Objects of the program are converted
+        by their `__index__`."""
+        if isinstance(i.type, ObjectOf) and defines(i.type.cls, "__index__"):
+            raise NotConverted("", "", i, operator.index)
         whole = isinstance(i.type, Array) and not i.type.ndim and is_integer(i.type.dtype)
         return self.library.getitem(i, constant(())) if whole else i
 

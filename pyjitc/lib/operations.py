@@ -2,10 +2,12 @@
 asks their classes."""
 from __future__ import annotations
 
+import operator
+
 from ..base.lazy import lazy
 from ..infer.boxed import by_python
 from ..infer.constants import is_wide
-from ..infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, NotNative, Throw
+from ..infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, NotConverted, NotNative, Throw
 from ..infer.names import describe
 from ..infer.session import only_value
 from ..ops.arith import BNOT
@@ -19,7 +21,7 @@ from .protocol import protocol_of
 
 interpreted = lazy("pyjitc.runtime.interpreted")
 
-__all__ = ["binary", "compare", "fixed", "no_identity", "same_item", "truth", "unary", "unpack"]
+__all__ = ["binary", "compare", "fixed", "inverted", "no_identity", "same_item", "truth", "unary", "unpack"]
 
 
 _REPEATED = (list, tuple, str, bytes, bytearray)  # the classes whose objects `*` repeats
@@ -34,10 +36,16 @@ def binary(op: str, x: Expr, y: Expr, inplace: bool = False) -> Expr:
     if found is None and not (repeats and y.type.python_class in _REPEATED):
         found = protocol_of(y.type).reflected(op, x, y, inplace)
     if found is None and op == "*" and not repeats and y.type.python_class in _REPEATED:
-        raise protocol_of(y.type).unsupported(op, y, x, False)
+        raise _no_count(protocol_of(y.type).unsupported(op, y, x, False), x)
     if found is None:
-        raise left.unsupported(op, x, y, inplace)
+        error = left.unsupported(op, x, y, inplace)
+        raise _no_count(error, y) if repeats else error
     return found
+
+
+def _no_count(error: Mismatch, x: Expr) -> Mismatch:
+    """The error of the repetition of a sequence x times."""
+    return NotConverted(error.message, error.hint, x, operator.index)
 
 
 def unary(op: str, x: Expr) -> Expr:

@@ -8,12 +8,12 @@ from __future__ import annotations
 import ctypes
 import enum
 import weakref
-from types import MemberDescriptorType
+from types import MemberDescriptorType, MethodType
 from typing import Any, Callable
 
 from ..types.classes import is_fixed
 from ..types.kinds import (
-    NoneType, Object, ObjectOf, Type, Undefined, Union, kind_of_class, members_of, union_of, wider,
+    Method, NoneType, Object, ObjectOf, Type, Undefined, Union, kind_of_class, members_of, union_of, wider,
 )
 from . import platform
 
@@ -149,6 +149,9 @@ class _Look:
     def meet(self, value):
         """The type of an object, which is inspected later; for another value the result of `other`."""
         cls = type(value)
+        if cls is MethodType and is_object_class(type(value.__self__)):
+            found = Method(self.meet(value.__self__), value.__func__.__name__)
+            return found if found.function is value.__func__ else None
         if not is_object_class(cls):
             return None if self.other is None else self.other(value)
         if id(value) not in self.seen:

@@ -79,6 +79,7 @@ TIME_UNIT = 32  # two int32: the unit, and how many of it
 ARRAY_FLAGS = {"C": 0x1, "F": 0x2, "OWNDATA": 0x4, "ALIGNED": 0x100, "WRITEABLE": 0x400}
 FRAME_LINE = 100 if PYTHON < (3, 11) else 40  # f_lineno of PyFrameObject
 FUNCTION = {"globals": 16, "code": 48, "defaults": 56, "kwdefaults": 64, "closure": 72}  # of PyFunctionObject
+METHOD = {"function": 16, "self": 24}  # of PyMethodObject
 # Entries of NumPy's C-API table that compiled code uses (numpy/__multiarray_api.h; their numbers are part of its ABI).
 NUMPY_API = {
     "PyArray_Type": 2, "PyArrayDescr_Type": 3, "PyArray_DescrFromType": 45, "PyArray_Scalar": 60, "PyArray_Return": 76,

@@ -634,14 +634,27 @@ class FunctionObject(Reference):
 
 
 class Method(Composite):
-    """A bound method of a built-in kind (`a.sum`), represented like the receiver. `name`: str."""
+    """A bound method (`a.sum`), represented like the receiver. `name`: str. One of an object of the program's classes
+    has a Python object, too: containers hold it, and a load tells methods apart by their functions."""
 
     __slots__ = fields = ("receiver", "name")
     receiver: Type
     name: str
     names = ("receiver",)
-    inner = True
-    python_class = pytypes.BuiltinFunctionType
+
+    @property
+    def function(self) -> pytypes.FunctionType | None:
+        """The function that the method calls, where the program has written it in the class of the receiver."""
+        found = getattr(self.receiver.cls, self.name, None) if type(self.receiver) is ObjectOf else None
+        return found if type(found) is pytypes.FunctionType else None
+
+    @property
+    def inner(self) -> bool:  # type: ignore[override]
+        return self.function is None
+
+    @property
+    def python_class(self) -> type:
+        return pytypes.BuiltinFunctionType if self.inner else pytypes.MethodType
 
     def _text(self):
         return f"method {self.receiver}.{self.name}"

@@ -456,3 +456,79 @@ class TestMembersThatAreTexts:
 
         with pytest.raises(TypeError):
             njit(f)(1)
+
+
+class Share(float, enum.Enum):
+    HALF = 0.5
+    QUARTER = 0.25
+
+
+class Tag(bytes, enum.Enum):
+    X = b"x"
+    YY = b"yy"
+
+
+class Weight(float, enum.Enum):
+    ONE = 1.5
+
+    def __radd__(self, other):
+        return "radd", other
+
+    def __lt__(self, other):
+        return "lt"
+
+
+class Signed(enum.IntEnum):
+    A = -3
+    B = 2
+
+    def __abs__(self):
+        return 99
+
+    def __add__(self, other):
+        return 1000 + other
+
+
+class Added(enum.IntEnum):
+    A = -3
+
+    def __add__(self, other):
+        return 1000 + other
+
+
+def floats(x):
+    return (Share.HALF + x, x - Share.HALF, Share.HALF * Share.QUARTER, x < Share.QUARTER, -Share.HALF,
+            Share.HALF == 0.5, math.sqrt(Share.QUARTER), abs(Share.HALF), round(Share.HALF), int(Share.HALF),
+            max(Share.HALF, x), Share.HALF ** 2, Share.HALF // x, [1.5 * s for s in Share], Share.HALF.value)
+
+
+def own_methods_of_floats(x):
+    return x + Weight.ONE, 2 + Weight.ONE, True + Weight.ONE, x * Weight.ONE, Weight.ONE < x, x > Weight.ONE
+
+
+def texts_of_bytes(x):
+    return (Tag.X + x, x + Tag.YY, len(Tag.YY), x == Tag.X, x in Tag.YY, Tag.YY[0], Tag.YY[1:], Tag.X * 2,
+            Tag.X < Tag.YY, [b for b in Tag.YY], Tag.X.value, Tag.YY.find(x))
+
+
+def absolutes(n):
+    return abs(Signed.A), Signed.B + n, abs(Added.A), Added.A + n, -Added.A, abs(Level.LOW)
+
+
+class Alias(enum.Enum):
+    ONE = 1
+    TWO = 2
+    FIRST = 1
+
+
+def members(name):
+    view = Alias.__members__
+    return (name in view, len(view), [key for key in view], [(key, m.value) for key, m in view.items()],
+            view[name].name, list(view))
+
+
+@pytest.mark.parametrize("function, args", [
+    (floats, (2.0,)), (floats, (0.25,)), (own_methods_of_floats, (2.5,)), (texts_of_bytes, (b"x",)),
+    (texts_of_bytes, (b"y",)), (absolutes, (4,)), (members, ("TWO",)), (members, ("FIRST",)), (members, ("NO",))])
+def test_numbers_texts_and_members(function, args):
+    agree(function, *args, compiled=njit(function))

@@ -3,6 +3,7 @@ interpreter."""
 import functools
 import heapq
 import math
+from types import MethodType
 
 import pytest
 
@@ -343,6 +344,80 @@ def last(n):
     return best
 
 
+class Counter:
+
+    def __init__(self, n):
+        self.n = n
+        self.table = {"inc": self.inc, "dec": self.dec}
+
+    def inc(self, k=1):
+        self.n += k
+        return self.n
+
+    def dec(self, k=1):
+        if k > 100:
+            raise ValueError(k)
+        self.n -= k
+        return self.n
+
+    def apply(self, name, k):
+        return self.table[name](k)
+
+
+class Doubled(Counter):
+
+    def inc(self, k=1):
+        return super().inc(2 * k)
+
+
+@case(("inc", 3), ("dec", 4), ("dec", 101), ("neg", 1))
+def bound_methods_by_key(name, k):
+    c = Counter(10)
+    table = {"inc": c.inc, "dec": c.dec}
+    r = table[name](k)
+    return r, c.n, c.apply(name, k), c.n
+
+
+@case(("inc", 3), ("neg", 4), ("add", 1), ("x", 1))
+def bound_methods_and_functions(name, k):
+    c = Counter(10)
+    table = {"inc": c.inc, "neg": lambda x: -x, "add": add1}
+    f = table.get(name)
+    if f is None:
+        return name in table, len(table)
+    return f(k), c.n
+
+
+@case((3,))
+def bound_methods_of_several_objects(n):
+    cs = [Counter(i) for i in range(n)]
+    b = Bus()
+    for c in cs:
+        b.on("x", c.inc)
+    b.on("x", Doubled(5).inc)
+    b.on("y", cs[0].dec)
+    return b.emit("x", 2), b.emit("y", 1), b.emit("z", 0), [c.n for c in cs]
+
+
+@case((3,))
+def bound_methods_compared(n):
+    c = Counter(n)
+    d = Counter(n)
+    table = {"inc": c.inc, "dec": c.dec, "other": d.inc}
+    found = [table["inc"] == c.inc, table["inc"] != c.inc, table["inc"] == c.dec, table["inc"] == table["other"]]
+    handlers = [c.inc, d.inc]
+    handlers.remove(d.inc)
+    f = table["dec"]
+    return found, c.inc in handlers, d.inc in handlers, f.__name__, f.__qualname__, f.__self__.n, callable(f)
+
+
+@case((3,))
+def bound_methods_as_attributes(n):
+    c = Counter(n)
+    ts = [Task("a", c.inc), Task("b", c.dec), Task("c", Doubled(n).inc)]
+    return [(t.name, t.f(n)) for t in ts], sorted([3, 1, 2], key={"f": c.inc}["f"]), c.n
+
+
 @each(CASES)
 def test_functions_in_containers(function, calls):
     check(function, calls)
@@ -366,6 +441,61 @@ def test_a_function_of_a_container_is_one_of_the_interpreter():
     add, get = made(3)
     assert [type(add), add.__name__, add.__closure__[0]] == [type(made.py_func), "add", get.__closure__[0]]
     assert (add(), add(5), get()) == (4, 9, 9)
+
+
+def test_a_method_that_an_object_has_replaced_is_not_called_by_key():
+    c = Counter(3)
+    c.inc = lambda k: -k
+    with pytest.raises(TypeError, match="a value of a dict is of class 'function', where the items were method"):
+        njit(lambda c, name: {"inc": c.inc, "dec": c.dec}[name](2))(c, "inc")
+
+
+@pytest.mark.parametrize("cls", [Counter, Doubled])
+@pytest.mark.parametrize("name", ["inc", "dec", "neg"])
+def test_an_argument_has_a_table_of_its_methods(cls, name):
+    def f(cls, run, k):
+        c = cls(4)
+        try:
+            return run(c, name, k), c.n
+        except (KeyError, ValueError) as error:
+            return repr(error), c.n
+
+    def twice(c, name, k):
+        return c.apply(name, k), c.table[name](k), c.n
+
+    compiled = njit(twice)
+    for k in (3, 200):
+        assert f(cls, compiled, k) == f(cls, twice, k)
+
+
+def test_containers_with_bound_methods_are_arguments():
+    def called(table, k):
+        return [f(k) for f in table.values()], table["b"](k)
+
+    a, b = Counter(1), Counter(1)
+    compiled = njit(called)
+    for k in (2, 3, 200):
+        results = []
+        for run, c in ((called, a), (compiled, b)):
+            try:
+                results.append((run({"a": c.inc, "b": c.dec}, k), c.n))
+            except ValueError as error:
+                results.append((error.args, c.n))
+        assert results[0] == results[1]
+    other = MethodType(lambda self, k: k, b)
+    with pytest.raises(TypeError, match="method, which has no native form"):
+        compiled({"a": other, "b": other}, 1)
+
+
+def test_a_returned_bound_method_is_one_of_the_interpreter():
+    @njit
+    def made(n):
+        c = Counter(n)
+        return [c.inc, c.dec], c.inc
+
+    (inc, dec), first = made(3)
+    assert type(inc) is type(first) is MethodType and inc == first and inc.__func__ is Counter.inc
+    assert (inc(), dec(5), first(), inc.__self__ is dec.__self__) == (4, -1, 0, True)
 
 
 def test_handlers_are_removed_again():

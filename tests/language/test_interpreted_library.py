@@ -129,6 +129,25 @@ def own_making(n):
     return c.n, c.other
 
 
+class Computed:
+    def __init__(self, n):
+        self.n = n
+
+    def __getattr__(self, name):
+        if name == "wrong":
+            raise AttributeError(name)
+        return name + "!"
+
+
+def attributes_by_name(n):
+    c = Computed(n)
+    found = [getattr(c, "other"), getattr(c, "n"), getattr(c, "wrong", 2.5), hasattr(c, "wrong"), hasattr(c, "x")]
+    try:
+        getattr(c, "wrong")
+    except AttributeError as error:
+        return found, str(error)
+
+
 def accumulated():
     total = 0
     while True:
@@ -356,7 +375,7 @@ PROGRAMS = [(alternating, 3), (alternating_from_a_queue, 3),
             (jobs_of_library_objects, 4), (objects_keep_lists, 7), (iterators_in_a_queue, 2),
             (attributes_of_functions_and_objects, 7), (settings, "a=1, bc=22"), (settings, ""), (harmonic, 9),
             (bill, ["1.10", "2.40"]), (days, 2019, 12), (days, 2019, 13), (mixed, 4), (wrong, 3),
-            (invalid, "("), (invalid, "a"), (managed, 3), (dispatched, 3), (own_making, 4),
+            (invalid, "("), (invalid, "a"), (managed, 3), (dispatched, 3), (own_making, 4), (attributes_by_name, 3),
             (talked_to, 3), (with_result, 3), (walked, 4), (all_orders, 3), (in_a_row, 3), (members, 2),
             (subclasses_of_built_in_classes, ["a", "bc", "a"])]
 

@@ -3,6 +3,7 @@ import itertools
 import math
 
 import numpy as np
+import pytest
 
 from pyjitc import jit, njit
 from tests.language.corpus import check, corpus, each
@@ -776,3 +777,58 @@ def test_one_iterator_several_times_beside_displays_that_are_lists():
     for compiler in (njit, jit):
         agree(f, 7, compiled=compiler(f))
         agree(g, 7, compiled=compiler(g))
+
+
+def captured_iterator(xs):
+    xs = iter([*xs, None])
+
+    def following():
+        return next(xs)
+
+    total = 0
+    while True:
+        x = following()
+        if x is None:
+            return total
+        total += x
+
+
+def tokens(xs):
+    xs = iter([*xs, -1])
+    token = next(xs)
+
+    def advance():
+        nonlocal token
+        token = next(xs)
+
+    found = []
+    while token != -1:
+        found.append(token)
+        advance()
+    return found
+
+
+def rest_of_an_iterator(xs):
+    xs = iter(xs)
+
+    def following():
+        return next(xs, None)
+
+    return following(), following(), [*xs], list(xs), tuple(xs)
+
+
+@pytest.mark.parametrize("function", [captured_iterator, tokens, rest_of_an_iterator])
+@pytest.mark.parametrize("xs", [[1, 2, 3, 4], [1], []], ids=str)
+def test_a_captured_parameter_that_becomes_an_iterator(function, xs):
+    agree(function, xs, compiled=njit(function))
+
+
+@pytest.mark.parametrize("k", range(3))
+def test_a_list_grows_by_one_of_several_iterables(k):
+    def f(xs, k):
+        found = [0]
+        found += xs if k else (4, 5)
+        found.extend(xs if k > 1 else (i for i in range(3)))
+        return found
+
+    agree(f, [1, 2], k, compiled=njit(f))

@@ -1,11 +1,23 @@
 """What special methods return, right and wrong: the checks of the interpreter."""
 import math
+import operator
 
+import numpy as np
 import pytest
 
-from pyjitc import jit, njit
+from pyjitc import TypingError, jit, njit
+from tests.oracle import agree
 
-NAMES = {"math": math}
+
+
+def stored(x, i):
+    x[i] = 7
+    del x[i]
+    x.insert(i, 9)
+    return x
+
+
+NAMES = {"math": math, "numpy": np, "operator": operator, "stored": stored}
 
 # (name of the method, what it returns, expression in which it is called)
 CALLS = [
@@ -16,6 +28,19 @@ CALLS = [
     ("__int__", 3, "int(c)"), ("__int__", "x", "int(c)"), ("__int__", 2.5, "int(c)"), ("__int__", None, "int(c)"),
     ("__float__", 1.5, "float(c)"), ("__float__", 1, "float(c)"), ("__float__", True, "float(c)"),
     ("__float__", 2.5, "math.floor(c)"), ("__index__", 3, "float(c)"), ("__index__", 3, "int(c)"),
+    *[("__index__", value, expression) for value in (2, -1, True, "x", 1.5) for expression in (
+        "[1, 2, 3][c]", "(1, 2, 3)[c]", "'abc'[c]", "b'abc'[c]", "range(5)[c]",
+        "[1, 2, 3][c:]", "'abc'[:c]", "(1, 2, 3)[0:c:c]",
+        "[1] * c", "c * 'ab'", "(1, 2) * c", "list(range(c))", "operator.index(c)", "hex(c), bin(c), oct(c)", "chr(c)",
+        "math.factorial(c)", "math.gcd(c, 4)", "math.comb(5, c)", "math.sqrt(c)", "int(c)", "float(c)", "complex(c)",
+        "math.floor(c)", "stored([1, 2, 3], c)", "[1, 2, 3].pop(c)", "[1, 2].index(2, c)",
+        "{c: 1}[c]")],
+    *[("__index__", value, "numpy.arange(3.)[c], numpy.arange(3.)[:c].sum()")
+      for value in (1, -1, True, 7)],
+    *[("__float__", value, expression) for value in (2.5, -0.5, 1, "x") for expression in (
+        "math.sqrt(c)", "math.sin(c), math.exp(c)", "math.hypot(c, 3)", "math.atan2(1, c)", "math.pow(c, c)",
+        "math.isnan(c), math.isfinite(c)", "math.copysign(1, c)", "math.fmod(c, 2)", "math.log(c)", "math.floor(c)",
+        "math.isclose(c, 2)", "math.degrees(c)")],
     ("__complex__", 1 + 2j, "complex(c)"), ("__complex__", 1.0, "complex(c)"),
     ("__hash__", 5, "hash(c)"), ("__hash__", -1, "hash(c)"), ("__hash__", True, "hash(c)"), ("__hash__", "x", "hash(c)"),
     ("__hash__", 2 ** 61 - 1, "hash(c)"), ("__hash__", 2 ** 62, "hash(c)"), ("__hash__", 7, "{c: 1}[c], hash((c, 1))"),
@@ -45,6 +70,78 @@ def ended(function, c):
         return type(found), found
     except Exception as error:
         return type(error), str(error)
+
+
+@pytest.mark.parametrize("name, expression", [
+    *[("__index__", text) for text in ("c + 1", "[1] + c", "abs(c)", "divmod(c, 2)", "-c")],
+    *[("__float__", text) for text in ("[1, 2][c]", "range(c)", "math.gcd(c, 2)", "math.factorial(c)", "[1] * c")]])
+def test_numbers_that_are_not_asked_for(name, expression):
+    names = dict(NAMES)
+    exec(f"class C:\n    def {name}(self): return 2\ndef f(c): return {expression}\n", names)
+    with pytest.raises(TypeError):
+        names["f"](names["C"]())
+    with pytest.raises(TypingError):
+        njit(names["f"])(names["C"]())
+
+
+class Once:
+    """Counts how often it is converted."""
+
+    def __init__(self, n):
+        self.n = n
+        self.count = 0
+
+    def __index__(self):
+        self.count += 1
+        return self.n
+
+    def __float__(self):
+        self.count += 1
+        return self.n / 2
+
+
+class Power:
+    def __init__(self, n):
+        self.n = n
+
+    def __pow__(self, other, mod=None):
+        return NotImplemented if other == 9 else self.n ** other if mod is None else (self.n ** other) % mod
+
+    def __rpow__(self, other, mod=None):
+        return "r", other, mod
+
+
+class Refusing:
+    def __pow__(self, other, mod):
+        return NotImplemented
+
+
+def test_powers_with_a_modulus():
+    def f(a, b, c):
+        p = Power(a)
+        return pow(p, b, c), p ** b, pow(p, b), pow(2, p), pow(p, exp=b, mod=c), pow(p, b, None)
+
+    agree(f, 3, 5, 7)
+    agree(f, 3, 5, 0)
+    agree(lambda a, b: pow(Refusing(), a, b), 3, 5)
+    with pytest.raises(TypingError, match="unsupported operand type.* 'int', 'Power', 'int'"):
+        njit(lambda a: pow(a, Power(2), a))(3)
+
+
+def test_an_object_is_converted_once():
+    def f(a, x, n):
+        c = Once(n)
+        found = math.sqrt(c), math.acos(c), math.exp(c), a[c], x[c], x[c:], a[:c], x * c, c * x, range(5)[c], chr(c)
+        counts = [c.count]
+        x[c] = a[c]
+        x[c] += 2
+        del x[c]
+        x.insert(c, 7)
+        counts.append(c.count)
+        return found, x, counts, [math.factorial(c), math.comb(5, c)], c.count
+
+    for n in (0, 1, 2, 7):
+        agree(f, np.arange(4.0), [1, 2, 3], n)
 
 
 def test_an_iterator_that_is_none():

@@ -7,14 +7,15 @@ import types as pytypes
 import numpy as np
 
 from ...base.lazy import lazy
-from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative
+from ...infer.constants import held_by, held_member
+from ...infer.meaning import Apply, Call, CallValue, ClassAttribute, Const, Expr, Mismatch, NotNative
 from ...ops.arith import COMPLEX_MAKE, FNEG, IABS, IABS_CK, IMAG, REAL, TRUNCATE
 from ...ops.exceptions import EXC_MATCH
 from ...ops.math import FABS, HYPOT, RINT
 from ...ops.pyobject import PY_BOX, PY_GETATTR
 from ...ops.structure import SELECT, TUPLE_MAKE
 from ...types import kinds as k
-from ...types.classes import MIRRORED
+from ...types.classes import MIRRORED, defines
 from ...types.kinds import Bool, Complex, Float, Int, NpInt, Singleton, is_complex, is_float, is_number, is_numpy_scalar
 from ...types.lattice import kind_of, promote, python_promote
 from .. import operations
@@ -57,6 +58,10 @@ def _is_of_ufuncs(*operands) -> bool:
 
 @rule("abs")
 def _abs(x, /):
+    member = held_member(x)
+    if isinstance(member, (int, float)):  # whatever other operators its class defines
+        own = defines(type(member), "__abs__")
+        return CallValue(ClassAttribute(type(member), "__abs__"), x) if own else absolute(held_by(member))
     return elementwise.ufunc(np.absolute, [x]) if _is_of_ufuncs(x) else absolute(x)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from ...base.errors import with_article
 from ...base.lazy import lazy
 from ...infer.constants import is_wide
-from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative
+from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, NotConverted, NotNative
 from ...ops.arith import COMPLEX_MAKE, FADD, FIT, FSUB, IMAG, NARROW, REAL, TRUNCATE
 from ...ops.memory import ARRAY_LOAD
 from ...types import kinds as k
@@ -106,13 +106,15 @@ def to_index(x: Expr) -> Expr:
         return to_int(x)
     if holds_one(t):
         raise Mismatch(_ARRAY_INDEX)
-    raise Mismatch(f"'{type_name(t)}' object cannot be interpreted as an integer", whole_number(t))
+    raise NotConverted(f"'{type_name(t)}' object cannot be interpreted as an integer", whole_number(t), x,
+                       operator.index)
 
 
 def to_bound(x: Expr) -> Expr:
     """A position in a sequence as an int; None is unchanged."""
     if not k.is_integer(x.type) and x.type is not Bool:
-        raise Mismatch("slice indices must be integers or have an __index__ method", whole_number(x.type))
+        raise NotConverted("slice indices must be integers or have an __index__ method", whole_number(x.type), x,
+                           operator.index)
     return to_index(x)
 
 

@@ -9,7 +9,7 @@ from ...infer.constants import FLAG_OPERATORS, constant, plain_values
 from ...infer.meaning import UNKNOWN, Call, Const, Expr, Mismatch, NotNative, Throw
 from ...types import kinds as k
 from ...types.classes import UNWRITTEN, own
-from ...types.kinds import Bool, Int, NoneType, Singleton, Str, union_of
+from ...types.kinds import Bool, Int, NoneType, Object, Singleton, Str, union_of
 from ..build import SYMBOLS
 from ..operations import fixed
 from ..protocol import by_python, protocol_of, text_by_python
@@ -24,6 +24,11 @@ tuples = lazy("pyjitc.lib.py.tuples")
 
 class _EnumClass(Known):
     """The protocol of an enum class."""
+
+    def known_attribute(self, x, name):
+        if name == "__members__":  # a read-only view of a dict
+            return by_python(getattr, Const(Object, x.type.value), Const(Str, name))
+        return super().known_attribute(x, name)
 
     def contains(self, x, item):
         if isinstance(item.type, Singleton) and isinstance(item.type.value, enum.Enum):

@@ -5,7 +5,7 @@ from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative
 from ...infer.names import describe
 from ...ops.pyobject import PY_FORMAT
 from ...ops.text import STR_HASH
-from ...types.kinds import Bool, ByteArray, Bytes, Ellipsis_, Int, MemoryView, NoneType, Str, is_integer
+from ...types.kinds import ByteArray, Bytes, Ellipsis_, Int, MemoryView, NoneType, Str, is_integer
 from ..build import provoked, type_name
 from ..protocol import boxed, protocol_of
 from ..rule import NONE, rule
@@ -59,8 +59,6 @@ _TOO_LOW, _TOO_HIGH = provoked(chr, -1 << 40), provoked(chr, 1 << 40)
 
 @rule("chr")
 def _chr(i, /):
-    if not (is_integer(i.type) or i.type is Bool):
-        raise Mismatch(provoked(chr, 1.5).replace("float", type_name(i.type)))
     i = ranges.index(i)
     return folded(chr, [i], {}) or Call(textfn.chr_, i, *(
         Const(Str, text) if text != provoked(chr, -1) else NONE for text in (_TOO_LOW, _TOO_HIGH)))
@@ -78,8 +76,7 @@ def _ord(c, /):
 def _digits(function):
     @rule(function.__name__, "number, /")
     def found(x):
-        if not (is_integer(x.type) or x.type is Bool):
-            raise Mismatch(provoked(function, 1.5).replace("float", type_name(x.type)))
+        x = x if is_integer(x.type) else ranges.index(x)
         return folded(function, [x], {}) or call_python(function, x, type=Str)
 
     return found

@@ -22,24 +22,29 @@ __all__ = ["ByMethods", "OfClass", "PROTOCOLS", "hashed", "iterator"]
 
 # Functions for which Python calls a method of the class of the first argument.
 _ASKED_BY = {abs: "__abs__", int: "__int__", float: "__float__", complex: "__complex__", round: "__round__",
-             hash: "__hash__", math.floor: "__floor__", math.ceil: "__ceil__", math.trunc: "__trunc__"}
+             hash: "__hash__", operator.index: "__index__", math.floor: "__floor__", math.ceil: "__ceil__",
+             math.trunc: "__trunc__"}
 
 # The methods that Python calls, in this order, where a class does not define the one in _ASKED_BY.
-_ASKED_NEXT = {complex: ("__float__", "__index__"), float: ("__index__",), int: ("__index__", "__trunc__"),
-               math.floor: ("__float__", "__index__"), math.ceil: ("__float__", "__index__")}
+# The value is the function that checks the method's result.
+_REAL: dict = {"__float__": float, "__index__": operator.index}
+_ASKED_NEXT: dict = {complex: _REAL, float: {"__index__": operator.index},
+                     int: {"__index__": operator.index, "__trunc__": None}, math.floor: _REAL, math.ceil: _REAL}
 
 
 def _asks(function, name):
     def rule(args, kwargs):
         found = classes.own_method(args[0], name)
         if found is None and not kwargs and len(args) == 1:
-            found = next(filter(None, (classes.own_method(args[0], other) for other in _ASKED_NEXT.get(function, ()))),
-                         None)
-            if found is not None:
-                return CallValue(constant(function), CallValue(found, *args))
+            for other, asked in _ASKED_NEXT.get(function, {}).items():
+                found = classes.own_method(args[0], other)
+                if found is not None:
+                    return CallValue(constant(function), CallValue(found if asked is None else constant(asked), *args))
         if found is None:
             raise NotNative(f"{function.__name__}() of a '{classes.class_of(args[0]).__name__}' object is not compiled",
                             f"define {name} in its class")
+        if function is operator.index and len(args) == 1 and not kwargs:
+            return Call(converted, found, *args, constant(int), constant("__index__ returned non-int (type "))
         if function in (int, float, complex) and len(args) == 1 and not kwargs:
             owner = f"{classes.class_of(args[0]).__name__}." if function is float else ""
             return Call(converted, found, *args, constant(function),

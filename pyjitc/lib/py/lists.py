@@ -9,7 +9,7 @@ import sys
 from types import BuiltinFunctionType, FunctionType
 
 from ...infer.constants import plain_value
-from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Fresh, Mismatch, NeedsList
+from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Fresh, Mismatch, NeedsList, Operand
 from ...infer.names import describe
 from ...ops.containers import HOLDS, LIST_APPEND, LIST_GET, LIST_LEN, LIST_NEW, LIST_POP, LIST_SET, LIST_SORT
 from ...ops import sorting
@@ -163,7 +163,7 @@ def extended(x: Expr, items: Expr) -> Expr:
     item = item_of(real(items).type)
     members = items.type.members if type(items.type) is k.Union else (items.type,)
     if item is None or any([isinstance(t, k.Array) for t in members]):  # += of an array would be that of NumPy
-        if not protocol_of(items.type).is_iterable(items):
+        if not all([protocol_of(t).is_iterable(Operand(-1, t)) for t in members]):
             raise Mismatch(f"{describe(items.type)} object is not iterable")
         return Call(extend, x, items)
     return by_python(operator.iadd, _holding(x, item), items, type=x.type)
@@ -270,10 +270,7 @@ def _names_lists(code, space) -> bool:
 
 
 def whole(i: Expr) -> Expr:
-    i = plain_value(i)
-    if not is_integer(i.type) and i.type is not Bool:
-        raise Mismatch(f"{describe(i.type)} object cannot be interpreted as an integer", whole_number(i.type))
-    return ranges.index(i)
+    return ranges.index(plain_value(i))
 
 
 def in_order(x, keys, reverse):

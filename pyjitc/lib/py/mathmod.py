@@ -9,7 +9,7 @@ import math
 import sys
 
 from ...base.lazy import lazy
-from ...infer.meaning import Call, Expr, Mismatch, NotNative
+from ...infer.meaning import Call, Expr, Mismatch, NotConverted, NotNative
 from ...ops import math as m
 from ...ops.arith import BNOT, FEQ, FLT, FMUL, TRUNCATE
 from ...ops.structure import TUPLE_GET
@@ -47,7 +47,7 @@ def real(x: Expr) -> Expr:
             from_part = apply(builtins.REAL, x)
             return cast(from_part, Float)
         return cast(x, Float)
-    raise Mismatch(_MUST_BE_REAL % type_name(t))
+    raise NotConverted(_MUST_BE_REAL % type_name(t), "", x, float)
 
 
 def _domain(r: Expr, x: Expr) -> Expr:

@@ -18,7 +18,7 @@ from ...infer.names import needs_objects
 from ...infer.session import Session
 from ...ops.arith import BNOT
 from ...ops.pyobject import PY_GETATTR, PY_NEXT, PY_SEND
-from ...ops.structure import METHOD_MAKE, SLICE_GET, STRUCT_GET
+from ...ops.structure import METHOD_MAKE, METHOD_SELF, SLICE_GET, STRUCT_GET
 from ...runtime.objects import is_object_class
 from ...types import kinds as k
 from ...types.kinds import Bool, DType, Int, NoneType, Object, Singleton, Struct, Tuple, Undefined, Union
@@ -40,6 +40,7 @@ classes, iteration, membership = (lazy("pyjitc.lib.py.classes"), lazy("pyjitc.li
 dicts, hints, sets = lazy("pyjitc.lib.py.dicts"), lazy("pyjitc.lib.py.hints"), lazy("pyjitc.lib.py.sets")
 grids = lazy("pyjitc.lib.np.arrays.grids")
 partials, texts = lazy("pyjitc.lib.py.partials"), lazy("pyjitc.lib.py.texts")
+of_objects = lazy("pyjitc.ops.objects")
 ofclasses = lazy("pyjitc.lib.py.ofclasses")
 cuda_rules, refusals = lazy("pyjitc.lib.cuda.rules"), lazy("pyjitc.lib.refusals")
 
@@ -243,6 +244,11 @@ class _DType(Protocol):
 _MADE = k.Function, k.FunctionObject
 
 
+def _has_object(t) -> bool:
+    """Whether t is the type of a bound method of an object of the program."""
+    return isinstance(t, k.Method) and not t.inner
+
+
 class _Function(Protocol):
     has_identity = True
 
@@ -250,6 +256,10 @@ class _Function(Protocol):
         t = x.type.function if isinstance(x.type, k.FunctionObject) else x.type
         if isinstance(t, k.Function) and name in ("__name__", "__qualname__"):
             return constant(t.proto.code.co_name if name == "__name__" else t.proto.qualname)
+        if _has_object(t) and name in ("__name__", "__qualname__", "__func__"):
+            return constant(t.function if name == "__func__" else getattr(t.function, name))
+        if _has_object(t) and name == "__self__":
+            return Apply(METHOD_SELF, x)
         return partials.of_partial(x, name) if isinstance(x.type, k.Function) else None
 
     def identical(self, x, y):
@@ -259,6 +269,11 @@ class _Function(Protocol):
         return by.compare("is", x, y)
 
     def compare(self, op, x, y):
+        if op in ("==", "!=") and _has_object(x.type) and _has_object(y.type):
+            a, b = Apply(METHOD_SELF, x), Apply(METHOD_SELF, y)
+            same = x.type.function is y.type.function and a.type is b.type
+            found = Apply(of_objects.OBJECT_SAME, a, b) if same else number(False)
+            return found if op == "==" else operations.inverted(found)
         if op not in ("==", "!=") or not isinstance(x.type, _MADE) or not isinstance(y.type, _MADE):
             return None
         return operations.identity("is" if op == "==" else "is not", x, y)

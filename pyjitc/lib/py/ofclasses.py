@@ -19,10 +19,11 @@ from ...runtime.dispatcher import Callable_
 from ...types.classes import DECLARED_FIELDS, DECLARED_TYPES, HIDDEN_FIELDS, UNWRITTEN, is_descriptor, own
 from ...types import kinds
 from ...types.kinds import Int, NoneType, ObjectOf, Singleton, Str, Super
+from .. import operations
 from ..build import cast, provoked
 from ..intrinsics import NOTHING, iterate
 from ..protocol import Protocol, boxed, by_python
-from ..rule import intrinsic
+from ..rule import intrinsic, rule
 from . import classes
 from .instances import OfClass, hashed, iterator
 from .interpreted import call_python
@@ -433,6 +434,24 @@ def _divmod(args, kwargs):
     return CallValue(function, *args)
 
 
+@rule("pow")
+def _pow(base, exp, mod=None):
+    if mod is None or mod.type is NoneType:
+        return operations.binary("**", base, exp)
+    names = ", ".join([describe(x.type) for x in (base, exp, mod)])
+    function, wrong = classes.own_method(base, "__pow__"), f"unsupported operand type(s) for ** or pow(): {names}"
+    if function is None:  # with three operands, `__rpow__` is not asked
+        raise Mismatch(wrong)
+    return Call(power_modulo, function, base, exp, mod, constant(wrong))
+
+
+def power_modulo(function, base, exp, mod, otherwise):
+    found = function(base, exp, mod)
+    if found is NotImplemented:
+        raise TypeError(otherwise)
+    return found
+
+
 class OfSuper(Protocol):
     """The protocol of super(): attributes of an object that classes after the given one define."""
 
@@ -496,5 +515,5 @@ def _own(name: str):
 
 _OBJECT = OfObject()
 OfObject.functions = {**OfClass.functions, object.__init__: _own("__init__"), object.__setattr__: _own("__setattr__"),
-                      next: _next, setattr: _setattr, hash: _hash, divmod: _divmod}
+                      next: _next, setattr: _setattr, hash: _hash, divmod: _divmod, pow: _pow}
 PROTOCOLS = {ObjectOf: _OBJECT, Super: OfSuper()}

@@ -124,10 +124,6 @@ class _Text(Protocol):
     def reflected(self, op, x, y, inplace):
         if op == "*" and (is_integer(x.type) or x.type is Bool):
             return self.repeated(y, x, False)
-        if op == "*":
-            if x.type in _KINDS.values():
-                return None
-            raise self.unsupported(op, *((x, y) if isinstance(x.type, Tuple) else (y, x)), False)
         return None
 
     def repeated(self, x, n, inplace):
