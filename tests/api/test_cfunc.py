@@ -89,7 +89,7 @@ def test_arrays_on_memory_in_the_interpreter():
 
 def test_an_exception_is_printed(capfd):
     seen = []
-    hook, sys.unraisablehook = sys.unraisablehook, lambda given: seen.append(given.exc_value)
+    hook, sys.unraisablehook = sys.unraisablehook, lambda given: seen.append((given.exc_value, given.object))
     try:
         @cfunc("int64(int64)")
         def checked(x):
@@ -98,9 +98,13 @@ def test_an_exception_is_printed(capfd):
             return x + 1
 
         assert (checked.ctypes(1), checked.ctypes(-1), checked.ctypes(2)) == (2, 0, 3)
+        sys.unraisablehook = sys.__unraisablehook__
+        checked.ctypes(-1)
     finally:
         sys.unraisablehook = hook
-    assert [error.args for error in seen] == [("negative", 3)]
+    assert [(error.args, name) for error, name in seen] == [(("negative", 3), "checked")]
+    text = capfd.readouterr().err
+    assert text.startswith("Exception ignored in: 'checked'\nTraceback") and "('negative', 3)" in text
 
 
 def test_callbacks_that_work_on_objects_take_the_interpreter_lock(capsys):

@@ -120,6 +120,13 @@ def test_types_as_arguments_are_constants():
     assert [zeros(2, t).dtype for t in (types.float32, types.int8)] == [np.float32, np.int8]
 
 
+def test_a_list_of_an_array_without_axes_has_its_element():
+    for a in (np.array(3), np.array(2.5, np.float32)):
+        for found in (typed.List(a), njit(lambda a: typed.List(a))(a)):
+            assert found == [a.item()] and type(found[0]) is type(a.item())
+    assert typed.List(np.float64(2)) == [2.0] and njit(lambda a: typed.List(a))(np.arange(2)) == [0, 1]
+
+
 def test_an_overload_may_ask_for_literals():
     def shifted(a, k):
         raise NotImplementedError
