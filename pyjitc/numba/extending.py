@@ -38,6 +38,7 @@ __all__ = ["NativeValue", "SentryLiteralArgs", "box", "get_cython_function_addre
 
 _decorators, _experimental = lazy("pyjitc.numba.decorators"), lazy("pyjitc.numba.experimental")
 _intrinsics = lazy("pyjitc.numba.intrinsics")
+_meanings = lazy("pyjitc.numba.meanings")
 _special, _stages = lazy("pyjitc.numba.special"), lazy("pyjitc.pipeline.stages")
 
 
@@ -182,9 +183,34 @@ def _called(args, kwargs, function, meanings):
     if refused is not None:
         raise refused
     operands = [*args, *kwargs.values()]
+    compared = None if kwargs else _compared(args, function, meanings)
+    if compared is not None:
+        return compared
     raise _refusal(f"no overload of {getattr(function, '__name__', function)}() accepts "
                    f"({', '.join(str(_type(x)) for x in operands)})",
                    "convert the arguments, or write an overload for these types", operands)
+
+
+def _compared(args, function, meanings):
+    """A call that compares the first argument that is no constant with those that a loop unrolls, and calls the
+    function with the constant; None where no overload accepts one of these."""
+    at = next((n for n, x in enumerate(args) if not x.known), None)
+    if at is None:
+        return None
+    names = [f"x{n}" for n in range(len(args))]
+    lines = []
+    for value in _meanings.unrolled_constants():
+        given = [*args[:at], constant(value), *args[at + 1:]]
+        if given[at].type is args[at].type and any([meaning(given, {}) is not None for meaning in meanings]):
+            passed = ", ".join([*names[:at], repr(value), *names[at + 1:]])
+            lines += [f"    if {names[at]} == {value!r}:", f"        return function({passed})"]
+    if not lines:
+        return None
+    refused = f"no overload of {getattr(function, '__name__', function)}() accepts this item of literal_unroll()"
+    text = "\n".join([f"def compared({', '.join(names)}):", *lines, f"    raise TypeError({refused!r})"])
+    space = {"function": function, "__name__": __name__}
+    exec(text, space)
+    return CallValue(constant(space["compared"]), *args)
 
 
 def _is_of(x, typ) -> bool:
