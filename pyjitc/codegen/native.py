@@ -125,7 +125,8 @@ def _callback(e: _Entry, fn: ir.Function, form, nogil: bool) -> str:
         opened.append(e.assign(f"icmp ne i8 {name}, 0") if t == "i1" else name)
     parameters = ", ".join(f"{'i8' if t == 'i1' else t} {name}" for t, name in zip(form.args, given))
     result = {"i1": "i8"}.get(form.result, form.result)
-    for text in ("i32 @PyGILState_Ensure()", "void @PyGILState_Release(i32)", "void @PyErr_WriteUnraisable(ptr)"):
+    for text in ("i32 @PyGILState_Ensure()", "void @PyGILState_Release(i32)", "void @PyErr_WriteUnraisable(ptr)",
+                 "ptr @PyUnicode_FromString(ptr)", "void @Py_DecRef(ptr)"):
         e.declare(f"declare {text}")
     state = None if nogil else e.assign("call i32 @PyGILState_Ensure()")
     kinds = [c for p in fn.params for c in components(p.type)]
@@ -150,7 +151,9 @@ def _callback(e: _Entry, fn: ir.Function, form, nogil: bool) -> str:
     e.line(f"ret {result}{value}")
     e.start("failed")
     held = state or e.assign("call i32 @PyGILState_Ensure()")
-    e.line("call void @PyErr_WriteUnraisable(ptr null)")
+    name = e.assign(f"call ptr @PyUnicode_FromString(ptr {e.string(fn.qualname)})")  # Exception ignored in: 'name'
+    e.line(f"call void @PyErr_WriteUnraisable(ptr {name})")
+    e.line(f"call void @Py_DecRef(ptr {name})")
     e.line(f"call void @PyGILState_Release(i32 {held})")
     e.line("ret void" if form.result == "void" else f"ret {result} zeroinitializer")
     return "\n".join([f"define {result} @{ENTRY}({parameters}) nounwind {{", "start:", *e.entry, "  br label %enter",

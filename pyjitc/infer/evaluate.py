@@ -509,7 +509,8 @@ class Evaluator(Operations):
                 self.session.is_longer(proto, operands, (self.analysis, self.inst))):
             self.analysis.need_lengths()
         spec = self.session.spec(proto, avs, (closure.type, UNKNOWN) if closure is not None else None, function,
-                                 constants=proto.takes_constants or self.analysis.spec.proto.hands_constants,
+                                 constants=proto.takes_constants or self.analysis.spec.proto.hands_constants
+                                 or self.session.hands_constants,
                                  caller=(self.analysis, self.inst))
         if spec.dependents is not None:
             spec.dependents[self.analysis, self.block] = None

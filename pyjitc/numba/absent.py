@@ -19,6 +19,7 @@ class NotThere(NotImplementedError):
 _INSTEAD = {
     "cgutils": "LLVM code of intrinsics is about numbers and pointers; write the function in Python",
     "typed": "pass lists and dicts of Python",
+    "libdevice": "kernels compile functions of math and NumPy",
     "jitclass": "njit compiles the methods of ordinary classes: pass their objects",
 }
 

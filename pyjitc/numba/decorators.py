@@ -175,6 +175,9 @@ def guvectorize(signatures=None, layout=None, **options):
     """numba.guvectorize. Scalars that are declared as integers of up to 32 bits are Python ints in the function, as in
     functions that jit compiles."""
     options.pop("forceobj", None)
+    if options.get("target") == "cuda":
+        raise NotImplementedError("guvectorize has no target='cuda': write a kernel with cuda.jit in which a thread "
+                                  "does what the function does, or use vectorize(target='cuda') for single elements")
     made = _ufuncs.guvectorize_with(_for_numba(_ufuncs), signatures, layout, **options)
     text = signatures if layout is None else layout
     given = [] if layout is None or callable(signatures) else (

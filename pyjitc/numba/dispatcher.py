@@ -209,6 +209,8 @@ class NumbaFunction(CompiledFunction):
         try:
             return super()._answer(args, kwargs)
         except CompileError as error:
+            if meanings.wants_constants(error):
+                return self._handing_constants(args, kwargs, error)
             if not meanings.wants_literals(error):
                 raise
             first = error
@@ -229,6 +231,14 @@ class NumbaFunction(CompiledFunction):
         self._failures.clear()
         with extended.with_computed_names():  # as in a loop over literal_unroll(names)
             return super()._answer(args, kwargs)
+
+    def _handing_constants(self, args, kwargs, error):
+        self._failures.clear()
+        with meanings.handing_constants():
+            try:
+                return super()._answer(args, kwargs)
+            except CompileError:
+                raise error
 
     def _of_types(self, args, kwargs):
         """The call of a function that gets types of Numba, which are constants in its code."""

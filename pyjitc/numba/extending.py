@@ -18,7 +18,7 @@ import numpy as np
 
 from ..base.lazy import lazy
 from ..infer.constants import constant
-from ..infer.meaning import Apply, CallValue, Mismatch
+from ..infer.meaning import Apply, CallValue, Mismatch, NeedsDisplays, NotNative
 from ..lib import extended
 from ..ops.structure import METHOD_MAKE
 from ..pipeline import portable
@@ -38,6 +38,7 @@ __all__ = ["NativeValue", "SentryLiteralArgs", "box", "get_cython_function_addre
 
 _decorators, _experimental = lazy("pyjitc.numba.decorators"), lazy("pyjitc.numba.experimental")
 _intrinsics = lazy("pyjitc.numba.intrinsics")
+_meanings = lazy("pyjitc.numba.meanings")
 _special, _stages = lazy("pyjitc.numba.special"), lazy("pyjitc.pipeline.stages")
 
 
@@ -181,9 +182,35 @@ def _called(args, kwargs, function, meanings):
         return None
     if refused is not None:
         raise refused
-    shown = ", ".join(str(_type(x)) for x in [*args, *kwargs.values()])
-    raise Mismatch(f"no overload of {getattr(function, '__name__', function)}() accepts ({shown})",
-                   "convert the arguments, or write an overload for these types")
+    operands = [*args, *kwargs.values()]
+    compared = None if kwargs else _compared(args, function, meanings)
+    if compared is not None:
+        return compared
+    raise _refusal(f"no overload of {getattr(function, '__name__', function)}() accepts "
+                   f"({', '.join(str(_type(x)) for x in operands)})",
+                   "convert the arguments, or write an overload for these types", operands)
+
+
+def _compared(args, function, meanings):
+    """A call that compares the first argument that is no constant with those that a loop unrolls, and calls the
+    function with the constant; None where no overload accepts one of these."""
+    at = next((n for n, x in enumerate(args) if not x.known), None)
+    if at is None:
+        return None
+    names = [f"x{n}" for n in range(len(args))]
+    lines = []
+    for value in _meanings.unrolled_constants():
+        given = [*args[:at], constant(value), *args[at + 1:]]
+        if given[at].type is args[at].type and any([meaning(given, {}) is not None for meaning in meanings]):
+            passed = ", ".join([*names[:at], repr(value), *names[at + 1:]])
+            lines += [f"    if {names[at]} == {value!r}:", f"        return function({passed})"]
+    if not lines:
+        return None
+    refused = f"no overload of {getattr(function, '__name__', function)}() accepts this item of literal_unroll()"
+    text = "\n".join([f"def compared({', '.join(names)}):", *lines, f"    raise TypeError({refused!r})"])
+    space = {"function": function, "__name__": __name__}
+    exec(text, space)
+    return CallValue(constant(space["compared"]), *args)
 
 
 def _is_of(x, typ) -> bool:
@@ -223,6 +250,11 @@ def _type_of(t: kinds.Type) -> types.Type:
         found = types.LiteralList(items)
         found.types, found.count = tuple(items), len(items)
         return found
+    if isinstance(t, kinds.DictDisplay):
+        values = [_type_of(part) for part in t.parts]
+        if values and all([_converts(part, t.parts[0]) for part in t.parts]):
+            return types.DictType(types.unicode_type, values[0])
+        return types.LiteralStrKeyDict(dict(zip(map(types.literal, t.names), values)))
     if isinstance(t, kinds.Union):
         return _common(t.members) or types.of(t)
     if isinstance(t, (kinds.List, kinds.Set)):
@@ -239,10 +271,24 @@ def _common(given) -> types.Type | None:
     return types.from_dtype(np.result_type(*[dtype_of(numpy_counterpart(t)) for t in given]))
 
 
+def _converts(t: kinds.Type, first: kinds.Type) -> bool:
+    """Whether Numba converts a value of type t in a dict whose first value has the type `first`."""
+    return t == first or kinds.is_number(t) and kinds.is_number(first) and np.can_cast(
+        dtype_of(numpy_counterpart(t)), dtype_of(numpy_counterpart(first)))
+
+
+def _refusal(text: str, hint: str, operands, kind: type[Mismatch] = Mismatch) -> Mismatch:
+    """The error of overloads that refuse these operands. They may be asked again with the type of a dict display."""
+    if any([isinstance(x.type, kinds.Dict) and isinstance(x.type.values, kinds.Union) for x in operands]):
+        return NeedsDisplays(text, hint)
+    return kind(text, hint)
+
+
 def _implementation(typed, prefer_literal, args, kwargs, known=None, of=None):
     """The call of the function that the overload returns for these operands, or None. The overload is called with
     constants as literal types and with their ordinary types, in the order that it prefers. known: the type of each
     structure among the arguments; of: the function that has the overload."""
+    operands = [*args, *kwargs.values()]
     given, named = [_type(x) for x in args], {name: _type(x) for name, x in kwargs.items()}
     if known:
         given = [known.get(k, t) for k, t in enumerate(given)]
@@ -257,13 +303,16 @@ def _implementation(typed, prefer_literal, args, kwargs, known=None, of=None):
     try:
         made = _first_made(typed, asked)
     except (errors.TypingError, errors.NumbaError) as error:
-        raise Refused(getattr(error, "msg", None) or str(error).splitlines()[0]) from None
+        raise _refusal(getattr(error, "msg", None) or str(error).splitlines()[0], "", operands, Refused) from None
     except types.FieldsWanted:
         return CallValue(constant(_with_fields(typed, prefer_literal, tuple(given), tuple(kwargs))), *args,
                          keywords=kwargs)
     except NotThere as error:
         raise Mismatch(f"the overload {typed.__qualname__}() uses a part of Numba that pyjitc does not have: "
                        f"{error}", "write the function in Python, with NumPy's functions") from None
+    except Exception as error:
+        raise _refusal(f"the overload {typed.__qualname__}() raises {type(error).__name__}: {error}", "", operands,
+                       NotNative) from error
     if made is None:
         return None
     function = portable.plain_function(_decorators.outlined(made))

@@ -2,16 +2,19 @@
 from __future__ import annotations
 
 import dis
+from contextlib import contextmanager
 from types import FunctionType
 
+from ..infer import session
 from ..infer.constants import constant
 from ..infer.meaning import Call, Mismatch, NotNative
 from ..lib import extended
 from ..lib.py.iteration import range_of_numbers
+from ..lib.rule import Rule
 from ..types.kinds import Bool, Bytes, Str, is_float, is_integer
 from . import special
 
-__all__ = ["literal_names", "wants_literals"]
+__all__ = ["handing_constants", "literal_names", "unrolled_constants", "wants_constants", "wants_literals"]
 
 _UNKNOWN = "literally() is called with a value that is not known at compile time"
 
@@ -34,7 +37,36 @@ def _literally(args, kwargs):
     return args[0]
 
 
+_unrolled: list[list] = []  # the constants of containers that loops unroll, while constants are passed on
+
+
+@contextmanager
+def handing_constants():
+    """Context in which calls hand on constants, and overloads that accept nothing but constants compare an item of
+    literal_unroll(x) with the constants in x."""
+    _unrolled.append([])
+    try:
+        with session.handing_constants():
+            yield
+    finally:
+        _unrolled.pop()
+
+
+def _literal_unroll(args, kwargs):
+    """The container itself. Its constants are those that `unrolled_constants` returns."""
+    container = Rule(lambda container: container, "literal_unroll", "container")(args, kwargs)
+    if _unrolled and container.known:
+        _unrolled[-1].extend([x for x in container.value if type(x) in (str, int) and x not in _unrolled[-1]])
+    return container
+
+
+def unrolled_constants() -> tuple:
+    """The constants with which an item of a container that a loop unrolls may be compared."""
+    return tuple(_unrolled[-1]) if _unrolled else ()
+
+
 extended.FUNCTIONS.setdefault(id(range), _range)
+extended.FUNCTIONS[id(special.literal_unroll)] = _literal_unroll
 extended.FUNCTIONS[id(special.literally)] = _literally
 
 
@@ -43,6 +75,11 @@ def wants_literals(error: Exception) -> bool:
     field."""
     message = str(error).partition("\n")[0]
     return message.startswith(_UNKNOWN) or "must be known at compile time" in message or "must be a constant" in message
+
+
+def wants_constants(error: Exception) -> bool:
+    """Whether an error says that no overload accepts the types of a call, which may accept constants."""
+    return str(error).startswith("no overload of")
 
 
 def can_be_literal(value) -> bool:

@@ -6,6 +6,7 @@ import sys
 from ..infer.constants import constant
 from ..infer.meaning import CallValue
 from ..lib import extended
+from ..types.kinds import Array
 from .absent import module_attribute
 
 __all__ = ["Dict", "List"]
@@ -26,7 +27,7 @@ class List(metaclass=_OfPython):
     def __new__(cls, *items, lsttype=None, **kwargs):
         if len(items) > 1:
             raise TypeError(f"List() expected at most 1 argument, got {len(items)}")
-        return list(*items)
+        return _of_one(*items) if items and getattr(items[0], "ndim", 1) == 0 else list(*items)
 
     @classmethod
     def empty_list(cls, item_type, allocated=0):
@@ -34,6 +35,11 @@ class List(metaclass=_OfPython):
 
     def __class_getitem__(cls, item):
         return cls
+
+
+def _of_one(a):
+    """The list of the element of an array without axes, or of a NumPy number."""
+    return [a.item()]
 
 
 class Dict(metaclass=_OfPython):
@@ -54,7 +60,11 @@ class Dict(metaclass=_OfPython):
 
 def _of_python(cls: type):
     """The rule of a call of the class in compiled code."""
-    return lambda args, kwargs: CallValue(constant(cls), *args)
+    def rule(args, kwargs):
+        one = cls is list and len(args) == 1 and isinstance(args[0].type, Array) and args[0].type.ndim == 0
+        return CallValue(constant(_of_one if one else cls), *args)
+
+    return rule
 
 
 for _class in (List, Dict):

@@ -69,7 +69,7 @@ _VALUELESS = frozenset((
     "ArrayCTypes ArrayFlags ArrayIterator BaseFunction BoundFunction ClassDataType Container ContextManager DTypeSpec "
     "DictItemsIterableType DictIteratorType DictKeysIterableType DictValuesIterableType EnumClass EnumerateType "
     "ExternalFunction ExternalFunctionPointer FunctionPrototype Generator InitialValue IntEnumClass IterableType "
-    "IteratorType ListTypeIterableType ListTypeIteratorType LiteralList LiteralStrKeyDict MemInfoPointer "
+    "IteratorType ListTypeIterableType ListTypeIteratorType LiteralList MemInfoPointer "
     "NamedTupleClass NumPyRandomBitGeneratorType NumPyRandomGeneratorType NumpyFlatType NumpyNdEnumerateType "
     "NumpyNdIndexType NumpyNdIterType PolynomialType RangeIteratorType SetType SimpleIterableType SimpleIteratorType "
     "Sized SliceLiteral StructRefPayload UndefinedFunctionType UniTupleIter UnionType WeakType ZipType").split())

@@ -10,7 +10,7 @@ import pytest
 from pyjitc import TypingError, carray, cfunc, farray, float64, njit
 from pyjitc import numba as nb
 from pyjitc.numba import types
-from tests.oracle import same
+from tests.oracle import agree, same
 
 LIBM = ctypes.CDLL("libm.so.6")
 LIBC = ctypes.CDLL(None)
@@ -89,7 +89,7 @@ def test_arrays_on_memory_in_the_interpreter():
 
 def test_an_exception_is_printed(capfd):
     seen = []
-    hook, sys.unraisablehook = sys.unraisablehook, lambda given: seen.append(given.exc_value)
+    hook, sys.unraisablehook = sys.unraisablehook, lambda given: seen.append((given.exc_value, given.object))
     try:
         @cfunc("int64(int64)")
         def checked(x):
@@ -98,9 +98,13 @@ def test_an_exception_is_printed(capfd):
             return x + 1
 
         assert (checked.ctypes(1), checked.ctypes(-1), checked.ctypes(2)) == (2, 0, 3)
+        sys.unraisablehook = sys.__unraisablehook__
+        checked.ctypes(-1)
     finally:
         sys.unraisablehook = hook
-    assert [error.args for error in seen] == [("negative", 3)]
+    assert [(error.args, name) for error, name in seen] == [(("negative", 3), "checked")]
+    text = capfd.readouterr().err
+    assert text.startswith("Exception ignored in: 'checked'\nTraceback") and "('negative', 3)" in text
 
 
 def test_callbacks_that_work_on_objects_take_the_interpreter_lock(capsys):
@@ -257,3 +261,36 @@ def test_a_function_without_an_address():
     nothing = ctypes.CFUNCTYPE(ctypes.c_int64)(0)
     with pytest.raises(TypingError, match="without an address"):
         njit(lambda: nothing())()
+
+
+def test_functions_of_ctypes_that_take_and_return_objects():
+    names = {"what": 1232121}
+    found = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.py_object)(lambda a: names[a[0].decode("ascii")])
+    scaled = ctypes.PYFUNCTYPE(ctypes.c_double, ctypes.py_object, ctypes.c_int)(lambda x, n: len(x) * n / 2)
+    pair = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object, ctypes.py_object)(lambda x, n: (x, n))
+    truth, append = ctypes.PYFUNCTYPE(ctypes.c_bool, ctypes.py_object)(bool), ctypes.PYFUNCTYPE(
+        None, ctypes.py_object)(lambda x: x.append(1))
+
+    def several(x, n):
+        total = 0.0
+        for k in range(n):
+            total += scaled(x, k)
+        return total, truth(x), pair(x, n)
+
+    def appended(x):
+        return append(x), x
+
+    for function, *given in ((several, "abc", 4), (several, [1, 2], 3), (several, (), 2), (appended, [3]),
+                             (lambda a: found(a) + 1, np.array(["what"], "S10")), (lambda x: scaled(x), "a"),
+                             (lambda x: scaled(x, "b"), "a")):
+        for options in ({}, {"nogil": True}):
+            agree(function, *given, **options)
+    made = [njit((lambda function: lambda x: function(x))(pair_with(n))) for n in (1, 2)]
+    assert [f("a") for f in made] == [("a", 1), ("a", 2)]
+    text = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(lambda x: b"a")
+    with pytest.raises(TypingError, match="has a result that compiled code cannot take"):
+        njit(lambda x: text(x))("a")
+
+
+def pair_with(n):
+    return ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.py_object)(lambda x: (x, n))

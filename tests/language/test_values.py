@@ -747,6 +747,12 @@ def class_attributes(n):
     return Settings.rate * n, Settings.sizes[0], Settings.Inner.depth
 
 
+@case((1, "a"), (1.5, (2, None)), ((1,), ()), ([1], 2))
+def hash_of_tuples(a, b):
+    x = (a, b, 1)
+    return x.__hash__() == hash(x), getattr((), "__hash__")(), hash(PAIR), PAIR.__hash__()
+
+
 @case((2, 3))
 def ellipsis_value(a, b):
     x = ...

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from pyjitc import TypingError
-from pyjitc.numba import guvectorize, literally, njit, typed, types
+from pyjitc.numba import guvectorize, literal_unroll, literally, njit, typed, types
 from pyjitc.numba.extending import SentryLiteralArgs, overload
 from tests.oracle import same
 
@@ -118,6 +118,69 @@ def test_types_as_arguments_are_constants():
     pair = types.Tuple((types.float64, types.int64))
     assert filled(np.array([2.5]), pair) == filled(np.array([2.5]), item=pair) == [(2.5, 1)]
     assert [zeros(2, t).dtype for t in (types.float32, types.int8)] == [np.float32, np.int8]
+
+
+def named(x):
+    return {1: "one", 2: "two", "f": "eff"}.get(x)
+
+
+@overload(named)
+def _(x, end=""):
+    if isinstance(x, types.Literal):
+        found = named(x.literal_value)
+        return (lambda x, end="": found + end) if found else None
+
+
+def named_and(x, end=""):
+    return named(x, end)
+
+
+def test_overloads_that_accept_nothing_but_constants_get_those_of_calls():
+    def inner(x=1):
+        return named(x)
+
+    assert njit(lambda: inner())() == "one" and njit(lambda: inner("f"))() == "eff"
+    assert njit(lambda n: (named_and(2, "!"), named_and(1), n))(3) == ("two!", "one", 3)
+    for f, x in ((lambda x: inner(x), 2), (lambda: inner(3), None), (lambda x: named(x), 2)):
+        with pytest.raises(TypingError, match=r"no overload of named\(\) accepts \(int64\)"):
+            njit(f)(*(x,) if x else ())
+
+
+def test_overloads_that_accept_nothing_but_constants_get_items_of_loops_that_are_unrolled():
+    @njit
+    def all_of(end):
+        found = ""
+        for x in literal_unroll((1, 2, "f", 1)):
+            found += named(x, end)
+        return found
+
+    @njit
+    def some():
+        x = (5, 1, "f", 2)
+        found = ""
+        for item in literal_unroll(x[1:]):
+            if item == 2:
+                break
+            found += named(item)
+        return found
+
+    @njit
+    def wrong():
+        found = ""
+        for x in literal_unroll((1, 2, 7)):
+            found += named(x)
+        return found
+
+    assert all_of(" ") == "one two eff one " and all_of("") == "onetwoeffone" and some() == "oneeff"
+    with pytest.raises(TypeError, match=r"no overload of named\(\) accepts this item of literal_unroll\(\)"):
+        wrong()
+
+
+def test_a_list_of_an_array_without_axes_has_its_element():
+    for a in (np.array(3), np.array(2.5, np.float32)):
+        for found in (typed.List(a), njit(lambda a: typed.List(a))(a)):
+            assert found == [a.item()] and type(found[0]) is type(a.item())
+    assert typed.List(np.float64(2)) == [2.0] and njit(lambda a: typed.List(a))(np.arange(2)) == [0, 1]
 
 
 def test_an_overload_may_ask_for_literals():

@@ -114,6 +114,12 @@ def test_errors_of_the_program_keep_their_class():
 
 def test_what_the_page_about_migration_says():
     assert nb.njit("int64(uint32)")(lambda x: x)(-1) == -1
+    signed, unsigned = np.int8(-3), np.uint64(2)
+    with pytest.raises(OverflowError, match="Python integer -3 out of bounds for uint64"):
+        nb.njit("(int8, uint64)")(lambda x, y: x + y)(signed, unsigned)
+    assert nb.njit("(int8, uint64)")(lambda x, y: x + y)(np.int8(3), unsigned) == 5
+    found = nb.njit(lambda x, y: x + y)(signed, unsigned)
+    assert (found, type(found)) == (-1.0, np.float64)
     assert not nb.njit(lambda a: np.lib.stride_tricks.sliding_window_view(a, 2))(np.arange(4.0)).flags.writeable
     assert nb.njit(lambda n: np.zeros(n))(3).base is None
     made = nb.njit(lambda: nb.typed.List.empty_list(nb.float64))()

@@ -171,6 +171,47 @@ def test_lists_and_dicts_that_a_program_writes_have_types():
     assert njit(lambda x: measured({"a": x, "b": 2.5}))(4) == ("unicode_type float64", 2)
 
 
+def test_dicts_with_values_of_several_types_have_a_type_of_their_own():
+    """Of a display whose keys are texts; where the overload accepts no other type of dict."""
+    def shown(x):
+        raise NotImplementedError
+
+    @overload(shown)
+    def _(x):
+        assert isinstance(x, types.LiteralStrKeyDict) and not isinstance(x, types.BaseTuple), f"given {x}"
+        found = " ".join([f"{key.literal_value}:{value}" for key, value in x.literal_value.items()])
+        return lambda x: (found, x["a"], len(x), "b" in x, [key for key in x.keys()])
+
+    @njit
+    def f(n):
+        d = {"a": n, "b": "c", "c": n / 2}
+        return shown(d)
+
+    assert f(3) == ("a:int64 b:unicode_type c:float64", 3, 3, True, ["a", "b", "c"])
+    assert njit(lambda a: shown({"a": a, "c": 1}))(np.ones(2))[0] == "a:array(float64, 1d, C) c:int64"
+    with pytest.raises(TypingError, match=r"_\(\) raises AssertionError: given DictType\[unicode_type,int64\]"):
+        njit(lambda d: shown(d))({"a": 1, "b": 2})
+    with pytest.raises(TypingError, match="raises AssertionError"):  # it changes, and is a dict
+        @njit
+        def changed(n):
+            d = {"a": n, "b": "c"}
+            d["a"] = 2
+            return shown(d)
+        changed(1)
+
+
+def test_an_error_in_an_overload_is_named():
+    def only(x):
+        raise NotImplementedError
+
+    @overload(only)
+    def asked(x):
+        x.some_attribute
+
+    with pytest.raises(TypingError, match=r"asked\(\) raises AttributeError: 'Integer' object has no attribute"):
+        njit(lambda x: only(x))(3)
+
+
 def test_the_first_overload_that_accepts_the_types_is_used():
     def chosen(x):
         raise NotImplementedError

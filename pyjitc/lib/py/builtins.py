@@ -13,7 +13,7 @@ from ...ops.arith import COMPLEX_MAKE, FNEG, IABS, IABS_CK, IMAG, REAL, TRUNCATE
 from ...ops.exceptions import EXC_MATCH
 from ...ops.math import FABS, HYPOT, RINT
 from ...ops.pyobject import PY_BOX, PY_GETATTR
-from ...ops.structure import SELECT, TUPLE_MAKE
+from ...ops.structure import SELECT, TUPLE_GET, TUPLE_MAKE
 from ...types import kinds as k
 from ...types.classes import MIRRORED, defines
 from ...types.kinds import Bool, Complex, Float, Int, NpInt, Singleton, is_complex, is_float, is_number, is_numpy_scalar
@@ -200,7 +200,9 @@ def hash_of(x: Expr) -> Expr:
         return formatting.hashed(x)
     if t.python_class is not None and t.python_class.__hash__ is None:
         raise Mismatch(f"unhashable type: '{t.python_class.__name__}'")
-    if isinstance(t, k.Container) or isinstance(t, k.Tuple) and t.cls is None:
+    if isinstance(t, k.Tuple) and t.cls is not None and t.cls.__hash__ is tuple.__hash__:
+        x = apply(TUPLE_MAKE, *[apply(TUPLE_GET, x, index=n) for n in range(len(t.elements))], cls=None)
+    if isinstance(x.type, (k.Container, k.NpTime)) or isinstance(x.type, k.Tuple) and x.type.cls is None:
         return by_python(hash, x, type=Int)
     raise NotNative(f"hash() of {type_name(t)} is not compiled")
 

@@ -22,6 +22,7 @@ __all__ = ["PROTOCOLS"]
 classes, iteration, membership = (lazy("pyjitc.lib.py.classes"), lazy("pyjitc.lib.py.iteration"),
                                   lazy("pyjitc.lib.py.membership"))
 any_length, conversions = lazy("pyjitc.lib.py.any_length"), lazy("pyjitc.lib.py.conversions")
+builtins = lazy("pyjitc.lib.py.builtins")
 refusals, tuples = lazy("pyjitc.lib.refusals"), lazy("pyjitc.lib.py.tuples")
 
 
@@ -117,7 +118,7 @@ class _Tuple(Protocol):
 
     def attribute(self, x, name):
         found = None if x.type.cls is None else classes.attribute(x, name)
-        return Apply(METHOD_MAKE, x, name=name) if found is None and name in ("index", "count") else found
+        return Apply(METHOD_MAKE, x, name=name) if found is None and name in ("index", "count", "__hash__") else found
 
     def method(self, x, name, args, kwargs):
         found = None if x.type.cls is None else classes.method(x, name, args, kwargs)
@@ -128,9 +129,13 @@ class _Tuple(Protocol):
 
 
 def _searched(x, name, args, kwargs):
-    """x.count(value), x.index(value, start, stop)"""
+    """x.count(value), x.index(value, start, stop), x.__hash__()"""
     if kwargs:
-        raise Mismatch(f"tuple.{name}() takes no keyword arguments")
+        raise Mismatch(f"{'wrapper ' if name == '__hash__' else 'tuple.'}{name}() takes no keyword arguments")
+    if name == "__hash__":
+        if args:
+            raise Mismatch(f"expected 0 arguments, got {len(args)}")
+        return builtins.hash_of(x)
     if name == "count":
         if len(args) != 1:
             raise Mismatch(f"tuple.count() takes exactly one argument ({len(args)} given)")

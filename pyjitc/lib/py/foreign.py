@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ...infer.boxed import by_python
 from ...infer.constants import constant
 from ...infer.meaning import Apply, Call, CallValue, Expr, Mismatch, NotNative
 from ...ops.foreign import ARRAY_AT, C_CALL
@@ -222,6 +223,8 @@ def call(target, args, kwargs) -> Expr | None:
     """The expression of a call of a C function, or None where the target is none."""
     if hasattr(type(target), "__pyjitc_callback__"):
         return CallValue(constant(target.py_func), *args, keywords=kwargs)
+    if isinstance(target, ctypes._CFuncPtr) and ctypes.py_object in (target.restype, *(target.argtypes or ())):
+        return _with_objects(target, args, kwargs)
     found = _signature(target)
     if found is None:
         return None
@@ -233,6 +236,18 @@ def call(target, args, kwargs) -> Expr | None:
         raise Mismatch(f"a function of C that takes {len(types)} arguments is called with {len(args) + len(kwargs)}")
     given = [_argument(x, t, n) for n, (x, t) in enumerate(zip(args, types))]
     return Apply(C_CALL, *given, address=address, result=result, frees=frees)
+
+
+def _with_objects(target, args, kwargs) -> Expr:
+    """The call of a function of ctypes that takes or returns Python objects, done by the interpreter."""
+    if kwargs:
+        raise Mismatch("a function of C that takes Python objects is called with keywords")
+    t = k.Object if target.restype is ctypes.py_object else c_type(target.restype)
+    result = (k.Bool if t is k.NpBool else k.Int if k.is_integer(t) else k.Float if k.is_float(t) else t
+              ) if isinstance(t, k.Type) else None
+    if result is None or isinstance(result, PointerType):
+        raise NotNative(f"{target!r} has a result that compiled code cannot take", "let it return a number")
+    return by_python(target.__call__, *args, type=result)  # the function itself has no hash
 
 
 def _argument(x: Expr, t, n: int) -> Expr:

@@ -198,5 +198,22 @@ class DictType(Type):
         return _container(kinds.Dict, self.key_type, self.value_type)
 
 
+class LiteralStrKeyDict(Hashable):
+    """The type of a dict display with texts as keys and values of unlike types. literal_value: the literal types of the
+    keys, and the type of the value of each."""
+
+    mutable = False
+
+    def __init__(self, literal_value):
+        self.literal_value = literal_value
+        self.types, self.count = tuple(literal_value.values()), len(literal_value)
+        self.fields = tuple([key.literal_value for key in literal_value])
+        super().__init__(f"LiteralStrKey[Dict]({literal_value})")
+
+    @property
+    def key(self):
+        return self.fields, self.types
+
+
 def _container(kind: type[kinds.Type], *parts) -> kinds.Type:
     return kind(*map(value_type, parts))

@@ -83,6 +83,12 @@ def test_units_are_types():
         same(np.zeros(2, ">M8[D]"))
 
 
+def test_hashes():
+    compiled = njit(lambda x: hash(x))
+    for x in (np.timedelta64(5, "s"), np.timedelta64(5000, "ms"), np.timedelta64(-3, "D"), np.timedelta64(2, "Y"),
+              np.timedelta64(7), np.datetime64(3, "s"), np.datetime64("2020-01")):  # those of NaT are of the object
+        agree(compiled, x, compiled=compiled)
+
 
 # ---------------------------------------------------------------- arithmetic
 

@@ -61,6 +61,10 @@ _LOW = {
     "limited power": (lambda a, n: polynomial.polypow(a, n, maxpower=2), (P, 2), (P, 3)),
     "as series": (lambda a, b: (polyutils.as_series([a, b]), polyutils.as_series([a], trim=False)),
                   (P, Z), (N, F), (NONE, P)),
+    "series of all": (lambda a: polyutils.as_series(a), (P,), (N,), (np.arange(6.0).reshape(2, 3),), (NONE,),
+                      (np.zeros((2, 0)),), (np.zeros((2, 3, 4)),),
+                      ((F, P, N),), ((F, 1j, F),), ((2, [1.5, 0.0]),), ([1, 2, 3],)),
+    "series of three": (lambda a, b, c: polyutils.as_series([a, b, c], trim=False), (F, P, N), (F, F, F), (F, F, 1j)),
     "domains": (lambda x, a, b: (polyutils.mapparms(a, b), polyutils.mapdomain(x, a, b)),
                 (X, np.array([0.0, 1.0]), (2.0, 5)), (1.5, (0.0, 2), (3, 7)), ([1, 2], (0.0, 2), (3, 7))),
 }

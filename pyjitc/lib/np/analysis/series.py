@@ -4,9 +4,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.polynomial import polynomial, polyutils
 
+from ....infer.constants import constant
 from ....infer.meaning import Const, Mismatch
 from ....types import kinds as k
-from ....types.lattice import dtype_of, kind_of, promote
+from ....types.lattice import dtype_of, kind_of, numpy_counterpart
 from ...build import compiled
 from ...intrinsics import fail
 from ...rule import intrinsic
@@ -19,13 +20,29 @@ __all__ = ["CALLS"]
 @intrinsic
 def common_type(a, b):
     """np.common_type: the dtype of floats that holds the elements of both arrays."""
-    found = []
-    for t in (a.type.dtype, b.type.dtype):
-        if kind_of(t) == "b":
-            raise Mismatch("can't get common type for non-numeric array")
-        found.append(k.float64 if kind_of(t) in "iu" else t)
-    t = promote(*found)
-    return Const(k.DType(t), dtype_of(t))
+    return _of_floats((a.type.dtype, b.type.dtype))
+
+
+@intrinsic
+def common_type_of(items):
+    """The dtype of floats that holds all numbers in a list, tuple or array, and in the arrays and lists in it."""
+    return _of_floats(_numbers(items.type))
+
+
+def _numbers(t):
+    """The types of the numbers in a value of type t."""
+    if isinstance(t, k.Array):
+        return [t.dtype]
+    if isinstance(t, (k.Composite, k.Union)):
+        return [one for part in (t.parts if isinstance(t, k.Composite) else t.members) for one in _numbers(part)]
+    return [t]
+
+
+def _of_floats(types):
+    found = [dtype_of(numpy_counterpart(t)) for t in types]
+    if any([t.kind not in "iufc" for t in found]):
+        raise Mismatch("Coefficient arrays have no common type", exception=ValueError)
+    return constant(np.result_type(*[np.float64 if t.kind in "iu" else t for t in found] or [np.float64]))
 
 
 @intrinsic
@@ -73,15 +90,8 @@ def both(c1, c2):
 
 
 def as_series(alist, trim=True):
-    if len(alist) == 2:
-        x, y = untrimmed(alist[0]), untrimmed(alist[1])
-        t = common_type(x, y)
-        return [shortened(x, trim).astype(t), shortened(y, trim).astype(t)]
-    return [in_floats(untrimmed(c), trim) for c in alist]
-
-
-def in_floats(x, trim):
-    return shortened(x, trim).astype(common_type(x, x))
+    t = common_type_of(alist)
+    return [shortened(untrimmed(c), trim).astype(t) for c in alist]
 
 
 def shortened(x, trim):
