@@ -45,7 +45,7 @@ from .rewrite import clone_inst, substitute
 __all__ = ["run"]
 
 LANES = 8
-_LEAST = 3  # operations on floats in a loop with which it is worth it
+_LEAST = 3  # operations on floats and loads in inner loops with which it is worth it
 _KEPT = frozenset(("held", "alone", "beside"))  # attributes whose facts hold for one run of an innermost loop
 _PARTS = (a.REAL, a.IMAG)
 _MOST = 300  # instructions of the loop: many of them are made LANES times
@@ -157,7 +157,7 @@ class _Lanes:
     """Makes the copy. varying: values that differ between the iterations; same: value that does not -> its copy;
     vectors, single: value that does -> the vector of it, or the numbers of the iterations where these are at hand;
     mask: the lanes for which a block runs, None for all; arriving: block -> (mask, arguments) of each edge to it so
-    far; made: the new blocks; work: operations on vectors of floats in inner loops."""
+    far; made: the new blocks; work: operations on vectors of floats, and loads, in inner loops."""
 
     def __init__(self, counted: Counted, nest: LoopNest, aliases: Aliases, defs: Definitions, edges,
                  options: Options):
@@ -645,6 +645,7 @@ class _Lanes:
                 loaded = self.guard(copy, self.b.op(VECTOR_ANY, self.mask, type=k.Bool))
                 assert loaded is not None
                 self.same[r] = loaded
+                self.work += 1
                 return
             if op.effects & ir.WRITES or op.effects and not self.full or op.effects & ir.RAISES and self.stored:
                 raise _Unfit

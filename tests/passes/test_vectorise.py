@@ -408,6 +408,15 @@ def kernel_sums(x, out):
         out[i] = s
 
 
+def horner(x, out):
+    coefficients = x[:7]
+    for i in range(len(x)):
+        y = 0.0
+        for k in range(len(coefficients)):
+            y = y * x[i] + coefficients[k]
+        out[i] = y
+
+
 def of_a_part(x, out):
     part, factors = x[:len(x) // 8], x[5:]
     for i in range(len(factors)):
@@ -439,10 +448,10 @@ def roots_of_one(x, out):
         out[i] = z.imag
 
 
-WIDE = (kernel_sums, of_a_part, until_the_end, lengths, great_lengths, too_long, left_early, raising, raising_inside,
-        powers, mandelbrot, complex_numbers, newton, counting, escape, bisection, logistic, two_loops, inside_another,
-        two_ways_out, passing_over, after_a_test, in_place, backwards, strided, of_numbers, maximum, in_parallel,
-        one_place, stored_by_some, loaded_by_some, summed, counted_inside)
+WIDE = (horner, kernel_sums, of_a_part, until_the_end, lengths, great_lengths, too_long, left_early, raising,
+        raising_inside, powers, mandelbrot, complex_numbers, newton, counting, escape, bisection, logistic, two_loops,
+        inside_another, two_ways_out, passing_over, after_a_test, in_place, backwards, strided, of_numbers, maximum,
+        in_parallel, one_place, stored_by_some, loaded_by_some, summed, counted_inside)
 NARROW = (together, shifted, raising_after_a_store, roots_of_one, chosen, counted)
 
 
