@@ -15,6 +15,7 @@ from typing import Any, Callable
 import numpy as np
 
 from ..front.functions import placed
+from ..runtime.dispatcher import ByCount
 from .dispatch import CompiledFunction
 
 __all__ = ["OfAnyCount", "is_of_any_count", "of_count", "opened", "python_of"]
@@ -135,7 +136,7 @@ def of_count(fun, count: int) -> FunctionType:
     return _wrapper(fun, names, names, ())
 
 
-class OfAnyCount:
+class OfAnyCount(ByCount):
     """A derivative or batch of a function with `*args`, or with parameters that a call may leave out: for each number
     of arguments the function that `make` returns. make: (function of so many positional parameters) -> the function
     that is called."""
@@ -150,11 +151,13 @@ class OfAnyCount:
         if kwargs:
             raise TypeError(f"what is made of {self.__qualname__}() takes no keyword arguments, since it has *args or "
                             "parameters that are left out")
-        function = self.made.get(len(args))
+        return self.for_count(len(args))(*args)
+
+    def for_count(self, count: int) -> Callable:
+        function = self.made.get(count)
         if function is None:
-            function = self.made[len(args)] = self.make(of_count(self.fun, len(args)))
-        return function(*args)
+            function = self.made[count] = self.make(of_count(self.fun, count))
+        return function
 
     def around(self) -> FunctionType:
-        """A Python function with `*args` that calls this one."""
         return _wrapper(self, ("*rest",), ("*rest",), ())

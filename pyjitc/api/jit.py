@@ -9,6 +9,7 @@ from ..base.errors import shortened
 from ..base.lazy import lazy
 from ..base.options import NAMES, Options, environment, make_options, with_environment
 from ..runtime import hooks
+from ..runtime.dispatcher import ByCount
 from ..runtime.objects import is_object_class
 from ..types.kinds import Generator, any_part
 from .dispatch import ASYNCHRONOUS, CompiledFunction, Dispatcher, interpreted, undecorated
@@ -92,6 +93,8 @@ def _njit(signature, static_argnames, static_argnums, options):
         if signature is not None:
             raise TypeError("a signature and static arguments do not go together")
         return lambda function: _static(function, static_argnames, static_argnums, options)
+    if isinstance(signature, ByCount):
+        signature = signature.around()
     if isinstance(signature, (FunctionType, CompiledFunction, staticmethod, classmethod, partial)):
         return _decorate(signature, (), options)
     if isinstance(signature, type) and is_object_class(signature):

@@ -15,6 +15,7 @@ from ..base.errors import with_article
 from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import exceptions, generic, memory, pyobject, structure
+from ..runtime.dispatcher import ByCount
 from ..types.classes import is_fixed
 from ..types.kinds import (
     Array, Bool, Bytes, Content, Dict, DType, Dual, Ended, Exception_, Function, FunctionObject, Generator, Int,
@@ -565,6 +566,8 @@ class Evaluator(Operations):
                 return self.call(constant(target.__func__), [constant(target.__self__), *args], kwargs)
             if type(target) is functools._lru_cache_wrapper:
                 return self.cached_call(target, args, kwargs)
+            if isinstance(target, ByCount) and not kwargs:
+                return self.call(constant(target.for_count(len(args))), args, kwargs)
             function = self.session.function_of(target)
             if function is not None:
                 if function.__module__ in _OF_CLASSES and localclasses.is_maker(self.session, function, args, kwargs):

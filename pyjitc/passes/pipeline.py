@@ -13,7 +13,7 @@ from ..ops.derivative import request_of
 from ..ops.elementary import is_ours
 from ..ops.nest import NESTS
 from ..ops.parallel import INDEPENDENT
-from ..types.kinds import Bool, DefaultDict, Deque, Dict, Int, List, ObjectOf, Set, is_float
+from ..types.kinds import Bool, DefaultDict, Deque, Dict, Int, List, ObjectOf, Set, is_complex, is_float
 from . import dce, gvn, inline, messages, refcount, relax, simplify
 
 __all__ = ["run", "run_device", "run_to_regions", "PASSES"]
@@ -298,7 +298,8 @@ _ASK: dict[Any, Callable[[ir.Function], bool]] = {
     retests: _compares_again,
     unroll: lambda fn: any([_is_small_number(v) for block in fn.blocks for inst in block.insts
                             for edge in inst.targets for v in edge.args]),
-    vectorise: lambda fn: _count_loops(fn) > 1 and _carries_floats(fn),
+    vectorise: lambda fn: _count_loops(fn) > 1 and (_carries_floats(fn) or any([
+        is_complex(p.type) for block in fn.blocks for p in block.params])),
     versioning: _guards,
 }
 

@@ -13,10 +13,13 @@ After:   wide(i, left): branch left > LANES - 1 -> lanes, head(i, left)
          inner'(Z, M, R): Z1 = f'(Z) ; T = t'(Z1) ; R1 = M and not T ? Z1 : R ; any M and T -> inner'(Z1, M and T, R1)
          done': array_store out, i + n, lane n of R1 ; jump wide(i + LANES, left - LANES)
 Inner loops must do nothing but arithmetic, with floats in it: a lane that has left a loop computes on, and nothing of
-that may be seen. Outside of them memory is accessed for one lane after the other, behind a branch where only some
-iterations do. Accesses of different iterations must not meet: iterations store to arrays that no other access of the
-loop uses, or to elements of their own. What one iteration hands to the next, such as a sum, is computed for one lane
-after the other, too; counters that inner loops carry begin with 0 in each iteration and are added up.
+that may be seen. They may load an element that is the same for all lanes, while one needs it; this is done where LLVM
+would not vectorise the inner loop. Outside of them memory is accessed for one lane after the other, behind a branch
+where only some iterations do. Accesses of different iterations must not meet: iterations store to arrays that no other
+access of the loop uses, or to elements of their own. Where a lane leaves the outer loop, or raises, the loop as it was
+makes all these iterations again, of which none has stored anything. Complex numbers are carried as their two parts.
+What one iteration hands to the next, such as a sum, is computed for one lane after the other, too; counters that inner
+loops carry begin with 0 in each iteration and are added up.
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, the value of each number, the order of the stores of one place.
 """
 from __future__ import annotations
@@ -26,6 +29,7 @@ from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import arith as a
 from ..ops import control as c
+from ..ops import math as m
 from ..ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ..ops.structure import SELECT
 from ..ops.vectors import (
@@ -35,13 +39,15 @@ from ..types import kinds as k
 from .alias import Aliases
 from .counted import MOST_UNROLLED, Counted, Definitions, find
 from .operands import Builder, constant_of
-from .rewrite import clone_inst
+from .polling import adds_in_order
+from .rewrite import clone_inst, substitute
 
 __all__ = ["run"]
 
 LANES = 8
-_LEAST = 3  # operations on floats in a loop with which it is worth it
+_LEAST = 3  # operations on floats and loads in inner loops with which it is worth it
 _KEPT = frozenset(("held", "alone", "beside"))  # attributes whose facts hold for one run of an innermost loop
+_PARTS = (a.REAL, a.IMAG)
 _MOST = 300  # instructions of the loop: many of them are made LANES times
 _GUARDED = 4  # the most accesses to memory that only some iterations make, each of which becomes LANES branches
 _NEAR, _STEP = 1 << 32, 1 << 12  # a counter that starts below and takes such steps takes days to overflow
@@ -58,18 +64,78 @@ def run(fn: ir.Function, options=Options()) -> None:
     outer = [loop for loop in nest.loops if loop.inner]
     if not outer or nest.irreducible:
         return
+    blocks = dict.fromkeys([block for loop in outer for block in loop.blocks])
+    if any([k.is_complex(p.type) for block in blocks for p in block.params]):
+        _carry_parts(fn, nest, list(blocks))
     defs, edges, aliases = Definitions(fn), in_edges(fn.blocks), Aliases(fn)
     done: set[ir.Block] = set()
     for loop in outer:  # outer loops first
         counted = None if loop.header in done else find(loop, defs, edges)
         if counted is not None:
             try:
-                fn.blocks += _Lanes(counted, nest, aliases, defs, edges).build()
+                fn.blocks += _Lanes(counted, nest, aliases, defs, edges, options).build()
             except _Unfit:
                 continue
             done.update(loop.blocks)
     if done:
         fn.blocks = reverse_postorder(fn)
+
+
+def _carry_parts(fn: ir.Function, nest: LoopNest, blocks: list[ir.Block]) -> None:
+    """Let the blocks of loops have the parts of complex numbers as parameters, which may become vectors."""
+    edges, home = in_edges(fn.blocks), Definitions(fn).block_of
+    changed = {}
+    for block in blocks:
+        if any([k.is_complex(p.type) for p in block.params]):
+            changed[block] = block.params
+            block.params = []
+            for p in changed[block]:
+                parts = [p]
+                if k.is_complex(p.type):
+                    parts = [ir.Value(a.REAL.rule((p.type,), {}), p.name) for _ in range(2)]
+                    block.insts.insert(0, ir.Inst(a.COMPLEX_MAKE, parts, {}, p, block.insts[0].loc))
+                block.params += parts
+    for block in changed:
+        for source, inst, edge in edges[block]:
+            b = Builder([], inst.loc, None)
+            edge.args = [part for x in edge.args for part in (_parts(x, b) if k.is_complex(x.type) else [x])]
+            n = source.insts.index(inst)
+            source.insts[n:n] = b.insts
+    known: dict[ir.Value, ir.Value] = {}
+    for block in blocks:
+        made: list[ir.Inst] = []
+        for inst in block.insts:
+            b = Builder(made, inst.loc, None)
+            if inst.op in _PARTS:
+                if k.is_complex(inst.args[0].type) and (_source(inst.args[0]).inst or inst).op is a.COMPLEX_MAKE:
+                    known[inst.result] = _parts(inst.args[0], b)[inst.op is a.IMAG]
+            else:
+                for n, x in enumerate(inst.args):  # what an inner loop leaves behind
+                    inside = nest.of.get(home[x]) if k.is_complex(x.type) else None
+                    if inside is not nest.of[block] and _is_in(inside, nest.of[block]):
+                        inst.args[n] = b.op(a.COMPLEX_MAKE, *_parts(x, b), type=x.type)
+            made.append(inst)
+        block.insts = made
+    substitute(fn.blocks, known)
+
+
+def _source(x: ir.Value) -> ir.Value:
+    """The complex number of which one is a conversion."""
+    while x.inst is not None and x.inst.op is a.CAST and k.is_complex(x.inst.args[0].type):
+        x = x.inst.args[0]
+    return x
+
+
+def _parts(x: ir.Value, b: Builder) -> list[ir.Value]:
+    """The parts of a complex number."""
+    t = a.REAL.rule((x.type,), {})
+    if x.inst is not None and x.inst.op is a.COMPLEX_MAKE:
+        return x.inst.args
+    if x.inst is not None and x.inst.op is c.CONST:
+        return [b.const(t, x.inst.attrs["value"].real), b.const(t, x.inst.attrs["value"].imag)]
+    if x.inst is not None and x.inst.op is a.CAST and k.is_complex(x.inst.args[0].type):
+        return [b.cast(part, t) for part in _parts(x.inst.args[0], b)]
+    return [b.op(a.REAL, x, type=t), b.op(a.IMAG, x, type=t)]
 
 
 class _Exits:
@@ -91,9 +157,11 @@ class _Lanes:
     """Makes the copy. varying: values that differ between the iterations; same: value that does not -> its copy;
     vectors, single: value that does -> the vector of it, or the numbers of the iterations where these are at hand;
     mask: the lanes for which a block runs, None for all; arriving: block -> (mask, arguments) of each edge to it so
-    far; made: the new blocks; work: operations on vectors of floats in inner loops."""
+    far; made: the new blocks; work: operations on vectors of floats, and loads, in inner loops."""
 
-    def __init__(self, counted: Counted, nest: LoopNest, aliases: Aliases, defs: Definitions, edges):
+    def __init__(self, counted: Counted, nest: LoopNest, aliases: Aliases, defs: Definitions, edges,
+                 options: Options):
+        self.options = options
         self.counted, self.nest, self.aliases, self.defs, self.edges = counted, nest, aliases, defs, edges
         self.loop, self.header = counted.loop, counted.loop.header
         self.same: dict[ir.Value, ir.Value] = {}
@@ -105,6 +173,7 @@ class _Lanes:
         self.chain: list[ir.Inst] = []  # instructions on what one iteration hands to the next
         self.splats: dict[ir.Value, ir.Value] = {}
         self.constants: dict[tuple, ir.Value] = {}
+        self.done: set[ir.Inst] = set()  # instructions of inner loops that were made before these
         self.guarded = 0
         self.stored = False
         self.work = 0
@@ -130,14 +199,14 @@ class _Lanes:
             if block.terminator.op not in (c.JUMP, c.BRANCH):
                 raise _Unfit
             for edge in block.terminator.targets:
-                if edge.block not in loop.blocks and block is not self.header or edge.block in loop.blocks and (
-                        edge.block not in here.blocks and of[edge.block] is not here.parent):
-                    raise _Unfit  # it leaves the outer loop from inside, or two inner ones
+                if edge.block in loop.blocks and edge.block not in here.blocks and of[edge.block] is not here.parent:
+                    raise _Unfit  # it leaves two inner loops
             for inst in block.insts[:-1]:
                 if inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE:
                     accesses.append(inst)
                 if inst.unwind is not None or (here is not loop and inst.op.effects and inst.op is not ARRAY_LOAD
-                                               and inst not in self.counting and not self.is_counter(inst)):
+                                               and inst.op is not a.CHECK_NONZERO and inst not in self.counting
+                                               and not self.is_counter(inst)):
                     raise _Unfit
         stores = [inst for inst in accesses if inst.op is ARRAY_STORE]
         self.may_raise = not stores
@@ -252,8 +321,9 @@ class _Lanes:
             if last is not self.header.terminator:
                 work += last.args
             for edge in last.targets:
-                work += [x for p, x in zip(edge.block.params, edge.args)
-                         if edge.block is not self.header or p in self.carried or p in self.sums]
+                if edge.block in self.loop.blocks:
+                    work += [x for p, x in zip(edge.block.params, edge.args)
+                             if edge.block is not self.header or p in self.carried or p in self.sums]
         self.needed = needed = set(work)
         while work:
             made = work.pop().inst
@@ -357,10 +427,15 @@ class _Lanes:
 
     def leave(self, inst: ir.Inst, loop, exits: _Exits | None) -> None:
         """Note what goes along the edges from the end of a block."""
+        staying = [edge.block in self.loop.blocks for edge in inst.targets]
         masks = [self.mask]
         if inst.op is c.BRANCH and inst is not self.header.terminator:
             test = self.vector(inst.args[0])
-            masks = [self.both(test), self.both(self.each(a.BXOR, test, self.constant(k.Bool, True)))]
+            if not all(staying):
+                self.give_up(test if staying[1] else self.each(a.BXOR, test, self.constant(k.Bool, True)))
+                masks *= 2
+            else:
+                masks = [self.both(test), self.both(self.each(a.BXOR, test, self.constant(k.Bool, True)))]
         else:
             masks *= len(inst.targets)
         for edge, mask in zip(inst.targets, masks):
@@ -375,6 +450,16 @@ class _Lanes:
                 if p in exits.values and (x in self.vectors or x in self.same or x in self.single
                                           or x not in self.home):
                     exits.values[p] = self.each(SELECT, mask, self.vector(x), exits.values[p])
+
+    def give_up(self, test: ir.Value) -> None:
+        """Let the loop as it was make these iterations from the first on if one leaves it here, or raises."""
+        if self.stored:
+            raise _Unfit
+        stay = ir.Block("stay")
+        self.end(c.BRANCH, [self.b.op(VECTOR_ANY, self.both(test), type=k.Bool)],
+                 ir.Edge(self.header, [*self.made[0].params]), ir.Edge(stay))
+        self.made.append(stay)
+        self.start(stay)
 
     def join(self, block: ir.Block, arrived) -> None:
         """Choose the parameters of a block."""
@@ -423,25 +508,44 @@ class _Lanes:
         for v in exits.values:
             if v in self.home and v not in self.entered(loop):
                 self.vectors[v] = exits.values[v]
-        given = {edge.block: edge.args for _, edge in loop.exits()}
+        given = {edge.block: edge.args for edge in self.exits(loop)}
         for block, mask in exits.masks.items():
             self.arriving.setdefault(block, []).append(
                 (mask, [exits.values.get(p, x) for p, x in zip(block.params, given[block])]))
 
     def hoist(self, loop) -> None:
         """Make loads of an inner loop before it, where all iterations make them in its first trip."""
-        blocks = [loop.header]
-        counted = find(loop, self.defs, self.edges)
-        if counted is not None and (self.defs.constant(counted.start[counted.left]) or 0) > 0:
-            blocks.append(counted.body.block)
         self.full = True
-        for inst in (inst for block in blocks for inst in block.insts if inst.op is ARRAY_LOAD):
-            if not any([_is_in(self.home.get(x), loop) for x in inst.args]):
-                self.instruction(inst, self.loop)
+        counted = find(loop, self.defs, self.edges)
+        own = [block for block in loop.blocks if self.nest.of[block] is loop]
+        block: ir.Block | None = loop.header
+        while block is not None and block in own:
+            for inst in block.insts:
+                if inst.op is ARRAY_LOAD and not any([_is_in(self.home.get(x), loop) for x in inst.args]) and (
+                        self.full or not self.varying.isdisjoint(inst.args)) or (
+                        inst.op in _PARTS and inst.args[0] in self.single):
+                    self.instruction(inst, self.loop)
+                    self.done.add(inst)
+            onward = [edge.block for edge in block.terminator.targets]
+            if block is loop.header and counted is not None:
+                left = counted.start[counted.left]
+                if self.defs.constant(left) is None and left not in self.varying:
+                    self.full = False
+                    self.mask = self.splat(self.b.op(a.IGT, self.once(left), self.b.const(k.Int, 0), type=k.Bool))
+                elif (self.defs.constant(left) or 0) <= 0:
+                    return
+                onward = [counted.body.block]
+            elif len(onward) == 2 and all([way in loop.blocks for way in onward]):  # two ways that may meet again
+                onward = list({edge.block for way in onward for edge in way.terminator.targets})
+            block = onward[0] if len(onward) == 1 and onward[0] is not loop.header else None
+
+    def exits(self, loop) -> list[ir.Edge]:
+        """The edges from an inner loop to the rest of the outer one."""
+        return [edge for _, edge in loop.exits() if edge.block in self.loop.blocks]
 
     def entered(self, loop) -> set[ir.Value]:
         """The parameters of the blocks to which a loop leads."""
-        return {p for _, edge in loop.exits() for p in edge.block.params}
+        return {p for edge in self.exits(loop) for p in edge.block.params}
 
     def exits_of(self, loop) -> _Exits:
         """The exits of a loop that no lane has left yet."""
@@ -449,9 +553,9 @@ class _Lanes:
         outside = [block for block in self.loop.blocks if block not in loop.blocks]
         read = {v: None for block in outside for inst in block.insts
                 for v in (*inst.args, *[v for edge in inst.targets for v in edge.args]) if v in own}
-        kept = dict.fromkeys([p for _, edge in loop.exits() for p in edge.block.params if p in self.varying]) | read
+        kept = dict.fromkeys([p for edge in self.exits(loop) for p in edge.block.params if p in self.varying]) | read
         none = self.constant(k.Bool, False)
-        return _Exits({edge.block: none for _, edge in loop.exits()}, {v: self.nothing(v.type) for v in kept})
+        return _Exits({edge.block: none for edge in self.exits(loop)}, {v: self.nothing(v.type) for v in kept})
 
     def nothing(self, t: k.Type) -> ir.Value:
         if not may_be_lane(t):
@@ -519,7 +623,7 @@ class _Lanes:
         counts = inst in self.counting or self.is_counter(inst)
         if counts and op.wrapping is not None:
             op, attrs = op.wrapping, {}
-        if not op.effects and r not in self.needed:
+        if not op.effects and r not in self.needed or inst in self.done:
             return
         if not self.carried.isdisjoint(inst.args):
             if not self.full or op.effects & ~ir.RAISES or op.effects and not self.may_raise or r is None:
@@ -530,11 +634,21 @@ class _Lanes:
         if op is ARRAY_LOAD and (known := self.loaded.get(tuple(inst.args))) is not None:
             self.alike(r, known)
             return
+        if op is a.CHECK_NONZERO and k.is_float(r.type) and (not self.full or inst.args[0] in self.varying):
+            self.vectors[r] = divisor = self.vector(inst.args[0])
+            self.give_up(self.each(a.FEQ, divisor, self.nothing(r.type)))
+            return
         if op is not ARRAY_STORE and not any([x in self.varying or x in self.vectors for x in inst.args]):
+            attrs = {name: value for name, value in attrs.items() if name not in _KEPT}
+            copy = ir.Inst(op, [self.once(x) for x in inst.args], attrs, r and ir.Value(r.type, r.name), inst.loc)
+            if op is ARRAY_LOAD and loop is not self.loop and adds_in_order(loop, self.options):
+                loaded = self.guard(copy, self.b.op(VECTOR_ANY, self.mask, type=k.Bool))
+                assert loaded is not None
+                self.same[r] = loaded
+                self.work += 1
+                return
             if op.effects & ir.WRITES or op.effects and not self.full or op.effects & ir.RAISES and self.stored:
                 raise _Unfit
-            copy = ir.Inst(op, [self.once(x) for x in inst.args], dict(attrs), r and ir.Value(r.type, r.name),
-                           inst.loc)
             self.b.insts.append(copy)
             if r is not None and copy.result is not None:
                 self.same[r] = copy.result
@@ -547,7 +661,11 @@ class _Lanes:
             self.work += floats and loop is not self.loop
             return
         if op.effects == ir.PURE and "rare" in inst.attrs and not self.full:
-            self.vectors[r] = self.apart(inst)
+            assert self.mask is not None
+            self.vectors[r] = self.apart(inst, self.mask, self.nothing(r.type))
+            return
+        if op is m.HYPOT and loop is not self.loop:
+            self.vectors[r] = self.length(inst)
             return
         if loop is not self.loop or op.effects != ir.PURE and op is not ARRAY_LOAD and op is not ARRAY_STORE:
             raise _Unfit
@@ -562,7 +680,7 @@ class _Lanes:
                 self.b.insts.append(one)
                 found.append(one.result)
             else:
-                found.append(self.guard(one, n))
+                found.append(self.guard(one, self.b.op(VECTOR_GET, self.mask, type=k.Bool, lane=n)))
         if op is ARRAY_STORE:
             self.stored = True
             self.loaded.clear()
@@ -570,10 +688,8 @@ class _Lanes:
             self.single[r] = found
             self.note(inst)
 
-    def guard(self, inst: ir.Inst, lane: int) -> ir.Value | None:
-        """Access memory if the lane is in the mask; returns the number that is loaded, or any."""
-        assert self.mask is not None
-        test = self.b.op(VECTOR_GET, self.mask, type=k.Bool, lane=lane)
+    def guard(self, inst: ir.Inst, test: ir.Value) -> ir.Value | None:
+        """Access memory if the lane, or any, is in the mask; returns the number that is loaded, or 0."""
         access, passed, r = self.block("access"), ir.Block("passed"), inst.result
         other = [] if r is None else [self.b.const(r.type, constant_of(r.type, 0))]
         self.end(c.BRANCH, [test], ir.Edge(access), ir.Edge(passed, other))
@@ -583,13 +699,41 @@ class _Lanes:
         self.start(passed)
         return passed.params[0] if r is not None else None
 
-    def apart(self, inst: ir.Inst) -> ir.Value:
+    def length(self, inst: ir.Inst) -> ir.Value:
+        """The length of a complex number, which is only compared with limits: the root of the sum of squares tells,
+        unless it is close to a limit, or the squares overflow or vanish."""
+        r, t = inst.result, inst.result.type
+        users = [user for block in self.loop.blocks for user in block.insts if r in user.uses()]
+        limits = dict.fromkeys([x for user in users for x in user.args if x is not r])
+        if t not in (k.Float, k.float64) or any([user.op not in a.FLOAT_COMPARISONS for user in users]) or any([
+                x in self.home for x in limits]):
+            raise _Unfit
+
+        def compare(op, x, y):
+            return self.each(op, x, y if type(y) is ir.Value else self.constant(t, constant_of(t, y)))
+
+        square = self.each(a.FADD, *[self.each(a.FMUL, x, x) for x in map(self.vector, inst.args)])
+        found = self.each(m.SQRT, square)
+        sure = compare(a.FLT, square, 1e290)
+        for x in limits:
+            limit = self.vector(x)
+            value = x.inst.attrs["value"] if x.inst is not None and x.inst.op is c.CONST else None
+            if value == float("inf"):
+                continue
+            away = compare(a.FGT, self.each(m.FABS, self.each(a.FSUB, found, limit)),
+                           self.each(a.FMUL, self.each(m.FABS, limit), self.constant(t, constant_of(t, 1e-9))))
+            sure = self.each(a.BAND, sure, away)
+            if value is None or not 1e-100 < value < 1e100:
+                sure = self.each(a.BAND, sure, compare(a.FGT, square, 1e-290))
+        self.work += 2
+        return self.apart(inst, self.both(self.each(a.BXOR, sure, self.constant(k.Bool, True))), found)
+
+    def apart(self, inst: ir.Inst, mask: ir.Value, usual: ir.Value) -> ir.Value:
         """The vector of an operation that few iterations need, and that has no vector form: lane by lane, where any
-        lane of the mask needs it."""
+        lane of the mask needs it; otherwise `usual`."""
         slow, on, r = self.block("rare"), ir.Block("on"), inst.result
         on.params = [ir.Value(k.Vector(r.type, LANES), r.name)]
-        self.end(c.BRANCH, [self.b.op(VECTOR_ANY, self.mask, type=k.Bool)], ir.Edge(slow),
-                 ir.Edge(on, [self.nothing(r.type)]))
+        self.end(c.BRANCH, [self.b.op(VECTOR_ANY, mask, type=k.Bool)], ir.Edge(slow), ir.Edge(on, [usual]))
         self.start(slow)
         found = [self.b.op(inst.op, *args, type=r.type, **inst.attrs)
                  for args in zip(*map(self.numbers, inst.args))]

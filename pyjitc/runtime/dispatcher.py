@@ -58,6 +58,18 @@ class Callable_:
     py_func: Any  # defined by subclasses
 
 
+class ByCount:
+    """A callable that is another compiled function for each number of arguments."""
+
+    def for_count(self, count: int):
+        """The function for so many positional arguments."""
+        raise NotImplementedError
+
+    def around(self):
+        """A Python function with `*args` that calls this one."""
+        raise NotImplementedError
+
+
 # Stubs trust these two fields, so other code cannot set them.
 _closure, _defaults = Callable_._closure, Callable_._defaults
 del Callable_._closure, Callable_._defaults

@@ -353,6 +353,29 @@ Pair = namedtuple("Pair", "a b")
 M, V = np.arange(12.0).reshape(4, 3), np.arange(4.0)
 
 
+def test_functions_with_defaults_in_compiled_code():
+    """For each number of arguments there is another function, which compiled code finds as the interpreter does."""
+    def scaled(x, factor=2.0):
+        return x * factor * x
+
+    def several(*numbers):
+        return numbers[0] * numbers[1]
+
+    x = np.arange(4.0)
+    one, product = vmap(scaled), vmap(several)
+
+    @njit
+    def both(x):
+        return one(x) + one(x, 3.0 * x) - product(x, x + 1.0)
+
+    np.testing.assert_array_equal(both(x), both.py_func(x))
+    np.testing.assert_array_equal(njit(one)(x), 2.0 * x * x)
+    np.testing.assert_array_equal(njit(one)(x, x), x * x * x)
+    np.testing.assert_array_equal(njit(vmap(grad(scaled)))(x), 4.0 * x)
+    np.testing.assert_array_equal(grad(lambda x: one(x).sum())(x), 4.0 * x)
+    np.testing.assert_array_equal(vmap(one)(np.stack((x, x))), 2.0 * np.stack((x, x)) ** 2)
+
+
 def test_trees_of_axes():
     agrees(vmap(lambda d, x: d["a"] * x + d["b"], ({"a": 0, "b": None}, 0))({"a": V, "b": 2.0}, V), V * V + 2)
     agrees(vmap(lambda t, x: t[0] * x + t[1][0], ((0, (None,)), 0))((V, (2.0,)), V), V * V + 2)
