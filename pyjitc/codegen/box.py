@@ -60,17 +60,21 @@ def _attribute(e, cls: type, name: str, counted: bool, pointer: str, wrong: str)
     return found
 
 
-def _boxed_parts(e, t, values, inst, take):
-    items, at = [], 0
+def _parts_in_turn(e, t, values, inst, take):
+    at = 0
     for part in t.parts:
         n = len(e.components(part))
-        items.append(box(e, part, values[at:at + n], inst, take))
+        yield box(e, part, values[at:at + n], inst, take)
         at += n
-    return items
+
+
+def _boxed_parts(e, t, values, inst, take):
+    return list(_parts_in_turn(e, t, values, inst, take))
 
 
 def _filled(e, where: str, items) -> None:
-    """Store the items of a new tuple or list, which is still empty."""
+    """Store the items of a new tuple or list, which is still empty. Each may be boxed when its turn comes: LLVM takes
+    quadratic time where many objects are at hand."""
     for i, item in enumerate(items):
         e.line(f"store ptr {item}, ptr {e.assign(f'getelementptr ptr, ptr {where}, i64 {i}')}, align 8")
 
@@ -79,12 +83,12 @@ def _box_tuple(e, t, values, inst, take):
     # a class such as time.struct_time, which is not made from its items
     if t.cls is not None and not hasattr(t.cls, "_make"):
         raise NotBoxable(t)
-    items = _boxed_parts(e, t, values, inst, take)
     if t.cls is not None:
-        return e.python_call(inst, e.object(t.cls), items, ())
-    result = made(e, inst, "PyTuple_New", f"i64 {len(items)}")
-    _filled(e, e.assign(f"getelementptr i8, ptr {result}, i64 {platform.TUPLE_ITEMS}"), items)
-    if items and all([part in _ATOMS or k.is_number(part) for part in t.parts]):
+        return e.python_call(inst, e.object(t.cls), _boxed_parts(e, t, values, inst, take), ())
+    result = made(e, inst, "PyTuple_New", f"i64 {len(t.parts)}")
+    _filled(e, e.assign(f"getelementptr i8, ptr {result}, i64 {platform.TUPLE_ITEMS}"),
+            _parts_in_turn(e, t, values, inst, take))
+    if t.parts and all([part in _ATOMS or k.is_number(part) for part in t.parts]):
         # It can be in no cycle; CPython finds that out when it collects garbage, which costs more.
         e.declare("declare void @PyObject_GC_UnTrack(ptr)")
         e.line(f"call void @PyObject_GC_UnTrack(ptr {result})")
@@ -105,10 +109,9 @@ def _box_slice(e, t, values, inst, take):
 
 
 def _box_list(e, t, values, inst, take):
-    items = _boxed_parts(e, t, values, inst, take)
-    result = made(e, inst, "PyList_New", f"i64 {len(items)}")
-    if items:
-        _filled(e, load(e, "ptr", result, platform.LIST_ITEMS), items)
+    result = made(e, inst, "PyList_New", f"i64 {len(t.parts)}")
+    if t.parts:
+        _filled(e, load(e, "ptr", result, platform.LIST_ITEMS), _parts_in_turn(e, t, values, inst, take))
     return result
 
 

@@ -8,6 +8,7 @@ A test of a union (`x is None`, `isinstance(x, C)`) narrows its type on the bran
 from __future__ import annotations
 
 import os
+from functools import reduce
 
 from ..base.errors import PyjitcError
 from ..base.lazy import lazy
@@ -34,6 +35,7 @@ __all__ = ["Analysis"]
 
 _MAX_CHANGES = 60
 _MAX_LENGTHS = 2  # the most lengths of tuples for one variable of a loop
+_MANY_ITEMS = 1000  # of a display: with more it is large as it is written, and does not grow
 _MAX_NESTED = 8  # changes of the type of a value that contains list displays
 
 
@@ -52,6 +54,12 @@ def _defect(error: Exception) -> Mismatch:
 
 
 def _too_large(inst: ir.Inst) -> Mismatch:
+    value = inst.attrs.get("value")
+    items = len(value) if isinstance(value, tuple) else len(inst.args)
+    if items > _MANY_ITEMS:
+        return NotNative(f"this has {items} items, and its type one part or more for each: at most {MAX_SIZE} are "
+                         f"possible",
+                         "make an array of them outside of the function, as a global: NUMBERS = np.array([...])")
     name = inst.result.name if inst.result is not None else ""
     return NotNative(f"the type of {repr(name) if name else 'this value'} would have more than {MAX_SIZE} parts: it "
                      f"grows with every call or round",
@@ -80,6 +88,7 @@ class Analysis:
         self.raising: set[ir.Inst] = set()
         self.products: dict[ir.Inst, ir.Block] = {}  # nests that become one call if no other one is fused into them
         self.returns: dict[ir.Inst, AV] = {}
+        self.returned: AV | None = None  # what covers all of these
         self.dirty: list[int] = []
         self.queued: set[int] = set()
         self.absorbs = spec.proto.absorbs
@@ -142,7 +151,7 @@ class Analysis:
 
     def update(self, value: ir.Value, av: AV) -> None:
         old = self.av.get(value)
-        if old is not None and old[0] is av[0] and (old[1] is av[1] or same_constant(old[1], av[1])):
+        if old is not None and _is_same(old, av):
             return
         count = self.changes[value] = self.changes.get(value, 0) + 1
         if count > _MAX_NESTED and not self.spec.proto.library and is_display(av[0]):
@@ -262,13 +271,16 @@ class Analysis:
                 av = self.leave(inst, block, av)
                 if av is None:
                     return
+            before, total = self.returns.get(inst), self.returned
             self.returns[inst] = av
-            total = None
-            for one in self.returns.values():
-                total = one if total is None else self.joined(total, one, False)
+            self.returned = None  # in case that the types cannot be joined
+            if total is None or before is not None and not _is_same(before, av):
+                total = reduce(lambda x, y: self.joined(x, y, False), self.returns.values())
+            elif before is None:
+                total = self.joined(total, av, False)
+            self.returned = total
             old = self.spec.result
-            assert total is not None
-            if old is None or old[0] is not total[0] or not (old[1] is total[1] or same_constant(old[1], total[1])):
+            if old is None or not _is_same(old, total):
                 self.spec.result = total
                 self.session.grew(self.spec)
         elif op is control.RAISE or op is control.RERAISE:
@@ -362,6 +374,10 @@ class Analysis:
         self.update(param, av)
         if self.av.get(param) is not old:
             self.touch(block)
+
+
+def _is_same(x: AV, y: AV) -> bool:
+    return x[0] is y[0] and (x[1] is y[1] or same_constant(x[1], y[1]))
 
 
 def _nested_in_itself(t: Type):

@@ -417,7 +417,7 @@ class _Machine:
     do_pack = do_struct_make
 
     def do_struct_get(self, inst, x):
-        return x[inst.args[0].type.names.index(inst.attrs["field"])]
+        return x[inst.args[0].type.place(inst.attrs["field"])]
 
     do_dual_make = do_function_make = do_method_make = do_struct_make
 

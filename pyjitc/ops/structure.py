@@ -95,7 +95,7 @@ def _widened(e, given, wanted, x):
 
 
 def _field(types, attrs):
-    return types[0].parts[types[0].names.index(attrs["field"])]
+    return types[0].parts[types[0].place(attrs["field"])]
 
 
 def _dual_wide(types, attrs):
@@ -127,7 +127,7 @@ def _tuple_get_lower(e, inst, x):
 
 def _field_lower(e, inst, x):
     t = inst.args[0].type
-    return _part(t.parts, t.names.index(inst.attrs["field"]), e, x)
+    return _part(t.parts, t.place(inst.attrs["field"]), e, x)
 
 
 def _union_make_lower(e, inst, x):

@@ -128,4 +128,4 @@ def _place(inst: ir.Inst) -> int:
     if not name:
         return 0
     at = inst.attrs[name]
-    return at if type(at) is int else inst.args[0].type.names.index(at)
+    return at if type(at) is int else inst.args[0].type.place(at)

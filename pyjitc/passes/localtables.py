@@ -209,7 +209,8 @@ def leaves_of(group: Group, fn: ir.Function, operations: set[ir.Op], others, hol
     if not others:
         return []
     if of.DICT_HOLD in operations or operations.isdisjoint(_READS) and not (
-            t.fills(group.type) and any(inst.op is of.DICT_SET and block in _loops(fn) for block, inst in group.uses)):
+            t.fills(group.type) and not _loops(fn).isdisjoint([
+                block for block, inst in group.uses if inst.op is of.DICT_SET])):
         return None
     live_in = _live(fn, holders)
     found = []

@@ -329,7 +329,7 @@ def _project(makes, position: Callable[[Inst, Inst], int]) -> Callable:
 
 
 def _member(inst, made):
-    return made.result.type.names.index(inst.attrs["field"])
+    return made.result.type.place(inst.attrs["field"])
 
 
 def _tuple_get(facts, inst):

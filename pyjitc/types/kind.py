@@ -289,6 +289,10 @@ class Composite(Type):
         """The names of the parts: attributes of the objects, if they have such."""
         raise NotImplementedError
 
+    def place(self, name: str) -> int:
+        """The number of the part of this name."""
+        return self.names.index(name)
+
     def _parts(self):
         return self.key[1:]
 

@@ -331,10 +331,11 @@ class Struct(Composite):
     A structure that represents a value of the program is a kind of its own: a subclass whose `role` is the name of its
     types, so that Struct(role, members) is one of them."""
 
-    __slots__ = ("name", "members")
-    fields: tuple[str, ...] = __slots__
+    __slots__ = ("name", "members", "_places")
+    fields: tuple[str, ...] = __slots__[:2]
     name: str
     members: tuple[tuple[str, Type], ...]
+    _places: dict[str, int]
     role: str
     _of_role: dict[str, type[Struct]] = {}
 
@@ -361,6 +362,11 @@ class Struct(Composite):
     @property
     def names(self):
         return tuple([name for name, _ in self.members])
+
+    def place(self, name: str) -> int:  # a long display has thousands
+        if not hasattr(self, "_places"):
+            object.__setattr__(self, "_places", {one: n for n, one in enumerate(self.names)})
+        return self._places[name]
 
     def _parts(self):
         return tuple([t for _, t in self.members])

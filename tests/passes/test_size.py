@@ -7,7 +7,8 @@ import pytest
 from tests.ir.stages import optimised
 from tests.oracle import agree
 
-from pyjitc import njit
+from pyjitc import TypingError, njit
+from pyjitc.infer.analysis import Analysis
 from pyjitc.ir.core import Function
 from pyjitc.ir.tree import Leaf, Node
 from pyjitc.ops.control import INVOKE
@@ -75,3 +76,37 @@ def test_trees_with_shared_parts_are_compared_part_by_part():
     for _ in range(200):
         x, y = Node(kernel, (x, x)), Node(kernel, (y, y))
     assert alike(x, y) and not alike(x, Node(kernel, (y, Leaf(1))))
+
+
+def test_the_types_of_many_returns_are_joined_once_for_each(monkeypatch):
+    joins, joined = [], Analysis.joined
+    monkeypatch.setattr(Analysis, "joined", lambda *args: joins.append(args) or joined(*args))
+    tests = "".join(f"    if x == {n}:\n        return {n}.5\n" for n in range(100))
+    f = program_of(f"def f(x):\n{tests}    return -1.0\n")
+    for x in (3, 99, 100):
+        agree(f, x)
+    assert 100 <= len(joins) < 1000
+
+
+def test_each_item_of_a_tuple_is_boxed_where_it_is_stored():
+    """LLVM takes quadratic time where thousands of objects are at hand at once."""
+    f = program_of(f"def f(x):\n    return ({', '.join(f'x + {n}' for n in range(20))})\n")
+    made = agree(f, 5)
+    (text,) = made.inspect_llvm().values()
+    calls = [line for line in text.splitlines() if "@PyTuple_New(i64 20)" in line or "@PyLong_FromLongLong(" in line
+             and "call" in line]
+    assert "@PyTuple_New" in calls[0] and len(calls) == 21
+
+
+@pytest.mark.parametrize("display", ["({},)", "[{}]"])
+def test_a_display_of_too_many_items_says_so(display):
+    f = program_of(f"def f(x):\n    t = {display.format(', '.join(map(str, range(16385))))}\n    return t[x]\n")
+    with pytest.raises(TypingError, match="this has 16385 items.*at most 16384"):
+        njit(f)(5)
+    agree(program_of(f"def f(x):\n    t = {display.format(', '.join(map(str, range(3000))))}\n    return t[x]\n"), 5)
+
+
+def program_of(text):
+    namespace = {}
+    exec(text, namespace)
+    return namespace["f"]

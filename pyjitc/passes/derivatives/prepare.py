@@ -156,7 +156,7 @@ def _displays_as_tuples(fn: Function) -> bool:
         return False
     for inst in insts:
         if inst.op is s.STRUCT_GET and inst.args[0] in held:
-            inst.op, inst.attrs = s.TUPLE_GET, {"index": inst.args[0].type.names.index(inst.attrs["field"])}
+            inst.op, inst.attrs = s.TUPLE_GET, {"index": inst.args[0].type.place(inst.attrs["field"])}
     for inst in insts:
         if inst.result in held:
             if inst.op is s.STRUCT_MAKE:
