@@ -220,7 +220,8 @@ def _calls_method(operands, op: str, inplace: bool) -> bool:
     if len(operands) == 1:
         return defines(type(first), UNARY[op])
     if op in ("in", "not in"):
-        return defines(type(first), "__eq__") or defines(type(last), "__contains__", "__iter__")
+        return (first is not None and defines(type(first), "__eq__")
+                or last is not None and defines(type(last), "__contains__", "__iter__"))
     names: tuple[str, ...]
     if op in COMPARISONS:
         names, reflected = (COMPARISONS[op],), COMPARISONS[MIRRORED[op]]
