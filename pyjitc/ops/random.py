@@ -163,7 +163,7 @@ def _word(value):
     return np.ctypeslib.as_ctypes_type(dtype), value.item() if isinstance(value, np.generic) else value
 
 
-def _called(generator, *operands, symbol, result, fills=False, bare=False, binomial=False):
+def _called(generator, *operands, symbol, result, bare=False, binomial=False, fills=False):
     given = [] if bare else [(ctypes.c_void_p, _bits(generator).bit_generator.value)]
     given += map(_word, operands)
     if binomial:
