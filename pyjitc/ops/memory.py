@@ -78,15 +78,18 @@ def _check_index_lower(e, inst, i, n):
     return [e.phi("i64", [(i, here), (wrapped, there)])]
 
 
-def element_address(e, t: Array, a, indices, column=False):
+def element_address(e, t: Array, a, indices, column=False, walked=False):
     """Pointer to an element: from the shape for C and F layouts (unit stride innermost), from the strides for others.
 
     column: the access is in a loop over rows. There the offset of the row is computed in bytes. From an offset in
-    elements LLVM would make a version of the loop for rows that are one element apart, and vectorise only that one."""
+    elements LLVM would make a version of the loop for rows that are one element apart, and vectorise only that one.
+    walked: the pointer is only where a loop starts to walk down a column. No element need be there, as in `a[i - 1, j]`
+    of a loop that starts with i = 0 and makes the access in later trips."""
     data, shape, strides = a[0], a[2:2 + t.ndim], a[2 + t.ndim:]
     element = e.memory(t.dtype)
     if not indices:
         return data
+    inside, exact = ("", "nsw") if walked else (" inbounds", "nuw nsw")
     if t.layout == "A":
         # the last index as a number of elements, where that is known to be right: LLVM can version loops on it
         last = [] if strides[-1] != str(item_bytes(t.dtype)) else indices[-1:]
@@ -94,23 +97,23 @@ def element_address(e, t: Array, a, indices, column=False):
         for i, s in zip(indices[:t.ndim - len(last)], strides):
             term = e.assign(f"mul nsw i64 {i}, {s}")
             offset = term if offset is None else e.assign(f"add nsw i64 {offset}, {term}")
-        row = e.assign(f"getelementptr inbounds i8, ptr {data}, i64 {offset}") if offset is not None else data
-        return e.assign(f"getelementptr inbounds {element}, ptr {row}, i64 {last[0]}") if last else row
+        row = e.assign(f"getelementptr{inside} i8, ptr {data}, i64 {offset}") if offset is not None else data
+        return e.assign(f"getelementptr{inside} {element}, ptr {row}, i64 {last[0]}") if last else row
     *outer, last = range(t.ndim) if t.layout == "C" else range(t.ndim - 1, -1, -1)
     linear = None
     for k in outer:
-        linear = indices[k] if linear is None else _place(e, linear, shape[k], indices[k])
+        linear = indices[k] if linear is None else _place(e, linear, shape[k], indices[k], exact)
     if column and linear is not None:
-        offset = e.assign(f"mul nuw nsw i64 {linear}, {shape[last]}")
-        offset = e.assign(f"mul nuw nsw i64 {offset}, {item_bytes(t.dtype)}")
-        data = e.assign(f"getelementptr inbounds i8, ptr {data}, i64 {offset}")
+        offset = e.assign(f"mul {exact} i64 {linear}, {shape[last]}")
+        offset = e.assign(f"mul {exact} i64 {offset}, {item_bytes(t.dtype)}")
+        data = e.assign(f"getelementptr{inside} i8, ptr {data}, i64 {offset}")
         linear = None
-    linear = indices[last] if linear is None else _place(e, linear, shape[last], indices[last])
-    return e.assign(f"getelementptr inbounds {element}, ptr {data}, i64 {linear}")
+    linear = indices[last] if linear is None else _place(e, linear, shape[last], indices[last], exact)
+    return e.assign(f"getelementptr{inside} {element}, ptr {data}, i64 {linear}")
 
 
-def _place(e, rows, length, index):
-    return e.assign(f"add nuw nsw i64 {e.assign(f'mul nuw nsw i64 {rows}, {length}')}, {index}")
+def _place(e, rows, length, index, exact):
+    return e.assign(f"add {exact} i64 {e.assign(f'mul {exact} i64 {rows}, {length}')}, {index}")
 
 
 def _parts(t):
@@ -151,9 +154,10 @@ def _alone_lower(e, inst):
 def _element(e, inst, a, indices):
     """Pointer to the element that a load or store accesses."""
     t = inst.args[0].type
-    pointer = element_address(e, t, a, [x[0] for x in indices[:t.ndim]], "column" in inst.attrs)
-    if "walk" in inst.attrs:
-        pointer = e.assign(f"getelementptr inbounds i8, ptr {pointer}, i64 {indices[-1][0]}")
+    walked = "walk" in inst.attrs
+    pointer = element_address(e, t, a, [x[0] for x in indices[:t.ndim]], "column" in inst.attrs, walked)
+    if walked:
+        pointer = e.assign(f"getelementptr i8, ptr {pointer}, i64 {indices[-1][0]}")
     return pointer
 
 

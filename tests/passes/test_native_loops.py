@@ -273,6 +273,64 @@ def test_columns(n, order):
 
 
 @njit
+def is_near(a, b):
+    if np.isnan(a) or np.isnan(b) or np.isinf(a) or np.isinf(b):
+        return False
+    return a == b or abs(a - b) <= max(1e-9 * max(abs(a), abs(b)), 1e-12)
+
+
+@njit
+def joined(a, b):
+    if np.sign(a) != np.sign(b) and is_near(abs(a), abs(b)):
+        return 0.0
+    return a + b
+
+
+@njit
+def running(steps, first):
+    out = np.empty_like(steps)
+    for column in range(steps.shape[1]):
+        for i in range(steps.shape[0]):
+            before = first[column] if i == 0 else out[i - 1, column]
+            out[i, column] = joined(before, steps[i, column])
+    return out
+
+
+@njit
+def running_up(steps, first):
+    out = np.empty_like(steps)
+    for column in range(steps.shape[1]):
+        for i in range(steps.shape[0] - 1, -1, -1):
+            after = first[column] if i == steps.shape[0] - 1 else out[i + 1, column]
+            out[i, column] = joined(after, steps[i, column])
+    return out
+
+
+@njit
+def from_outside(steps, first):
+    out = np.zeros_like(steps)
+    for column in range(steps.shape[1]):
+        for i in range(-2, steps.shape[0]):
+            if i >= 0:
+                out[i, column] = joined(first[column], steps[i, column])
+                if i > 1:
+                    out[i, column] -= out[i - 2, column]
+    return out
+
+
+@pytest.mark.parametrize("function", [running, running_up, from_outside])
+def test_a_walk_down_a_column_may_start_beside_the_array(function):
+    rng = np.random.default_rng(3)
+    for rows, width in ((1, 1), (2, 3), (12, 1), (12, 3), (7, 5)):
+        for order in "CF":
+            for steps in (np.array(rng.normal(size=(rows, width)), order=order),
+                          np.array(rng.normal(size=(2 * rows, 2 * width)), order=order)[::2, ::-2]):
+                first = rng.normal(size=width)
+                np.testing.assert_array_equal(function(steps, first), function.py_func(steps, first))
+    assert any(["walk: " in str(function._inspect("opt", one)) for one in function.signatures])
+
+
+@njit
 def products(a, out, rows, width, step, offset):
     for i in range(rows):
         for j in range(width):
