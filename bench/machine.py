@@ -31,6 +31,9 @@ def describe(peers) -> dict[str, str]:
             found[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
             found[package] = "from the source tree"
+    kernels = os.environ.get("OPENBLAS_CORETYPE")
+    if kernels:  # products of matrices may then be slower than this processor can make them, also NumPy's
+        found["OpenBLAS kernels"] = f"{kernels}, set by the environment"
     commit = _commit()
     if commit:
         found["pyjitc"] += f", commit {commit}"

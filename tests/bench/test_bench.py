@@ -15,6 +15,7 @@ import pytest
 from bench import c, page, readme, small
 from bench.__main__ import SUITES, main
 from bench.loops import outcome, same
+from bench.machine import describe
 from bench.measure import Sample
 from bench.peers import load as load_programs
 from bench.results import Results, WrongFile, load, regressions
@@ -102,6 +103,13 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
     with pytest.raises(TypeError):
         broken.save(str(path))
     assert path.read_text() == before and os.listdir(tmp_path) == ["all.json"]
+
+
+def test_the_machine_names_kernels_of_blas_that_the_environment_chooses(monkeypatch):
+    monkeypatch.delenv("OPENBLAS_CORETYPE", raising=False)
+    assert "OpenBLAS kernels" not in describe([])
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
+    assert describe([])["OpenBLAS kernels"].startswith("Haswell")
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"machine": {}, "quick": false, "rows": [{"suite": 1}]}'])
