@@ -462,6 +462,12 @@ class _Emission:
     def expr(self, e: Any):
         kind = type(e)
         if e.value is not UNKNOWN and (kind is Operand or kind is Const or kind is Apply and not e.op.effects):
+            if kind is Apply:
+                for x in e.operands:  # the values of calls are known, but what else they do is not done yet
+                    if may_raise(x):
+                        self.expr(x)
+                        if self.block is None:
+                            return None
             return self.constant(e.type, e.value)
         if kind is Operand:
             return self.operand(e.index, e.type)

@@ -171,9 +171,12 @@ class Evaluator(Operations):
             return self.settle(HANDLERS[inst.op](self, inst, operands))
         except Mismatch as error:
             if type(error) is NotConverted and error.operand in operands and error.is_defined():
-                number, av = self.settle(self.call(constant(error.function), [error.operand], {}))
-                return (number, None) if av is None else self.handled(
-                    inst, [number if x is error.operand else x for x in operands])
+                made, av = self.settle(self.call(constant(error.function), [error.operand], {}))
+                if av is None:
+                    return made, None
+                # an operation by itself, since a meaning may drop a known number or use it twice; the method is called
+                number = Apply(structure.RETYPE, made, type=made.type)
+                return self.handled(inst, [number if x is error.operand else x for x in operands])
             if self.analysis.spec.proto.library or not any([x.type is Undefined for x in operands]):
                 raise
             # an item of a container in which nothing was stored: there is none

@@ -9,7 +9,6 @@ from pyjitc import TypingError, jit, njit
 from tests.oracle import agree
 
 
-
 def stored(x, i):
     x[i] = 7
     del x[i]
@@ -98,6 +97,34 @@ class Once:
     def __float__(self):
         self.count += 1
         return self.n / 2
+
+
+# (name of the method, its constant result, expressions in which it is called)
+CONSTANT = [
+    ("__bool__", "True", ["not c", "bool(c)", "1 if c else 2", "c and 3", "not not c", "all((c, c))"]),
+    ("__len__", "3", ["len(c) + 1", "not c", "1 if c else 2"]),
+    ("__contains__", "True", ["1 in c", "1 not in c", "not (1 in c)"]),
+    ("__eq__", "True", ["c == 1", "c != 1", "1 == c", "not (c == 1)", "(1, 2).count(c)", "c in (1, 2)"]),
+    ("__lt__", "True", ["c < 1", "1 > c", "not c < 1"]), ("__hash__", "5", ["hash(c) + 1", "hash((c,))"]),
+    ("__getitem__", "7", ["c[0]", "-c[1]"]), ("__neg__", "1", ["-c", "-c + 1"]), ("__call__", "4", ["-c()", "c(1)"]),
+    ("__add__", "2", ["c + 1", "(c + 1) * 2"]), ("__radd__", "3", ["1 + c", "sum((c,), 1)"]),
+    ("__int__", "5", ["-int(c)"]), ("__float__", "1.5", ["float(c) * 2", "math.sqrt(c)", "math.floor(c)"]),
+    ("__abs__", "2", ["-abs(c)"]), ("__round__", "3", ["round(c) + 1"]), ("__pow__", "3", ["-(c ** 2)", "pow(c, 2)"]),
+    ("__str__", "'s'", ["str(c) + 'a'", "f'{c}!'", "len(str(c))"]), ("__format__", "'f'", ["f'{c:>3}'", "format(c)"]),
+    ("__index__", "1", [
+        "[1, 2, 3][c]", "[1, 2, 3][c:]", "(1, 2, 3)[c]", "'abc'[c:]", "[1] * c", "range(c)[0]", "numpy.arange(3.)[c]",
+        "stored([1, 2, 3], c)", "[1, 2, 3].pop(c)", "math.gcd(c, 4)", "math.pow(c, c)", "math.sqrt(c)", "float(c)"])]
+
+
+@pytest.mark.parametrize("read", [True, False])
+@pytest.mark.parametrize("name, value, expression", [(n, v, e) for n, v, found in CONSTANT for e in found])
+def test_a_method_with_a_constant_result_is_called(name, value, expression, read):
+    names = dict(NAMES)
+    exec(f"class C:\n    calls = 0\n    def {name}(self, *args):\n        self.calls += 1\n        return {value}\n"
+         f"def f(c):\n    found = {expression}\n    return found if {read} else None\n", names)
+    mine, its = names["C"](), names["C"]()
+    assert njit(names["f"])(mine) == names["f"](its)
+    assert mine.calls == its.calls
 
 
 class Power:

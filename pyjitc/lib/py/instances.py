@@ -39,7 +39,7 @@ def _asks(function, name):
             for other, asked in _ASKED_NEXT.get(function, {}).items():
                 found = classes.own_method(args[0], other)
                 if found is not None:
-                    return CallValue(constant(function), CallValue(found if asked is None else constant(asked), *args))
+                    return Call(converted_by, constant(function), found if asked is None else constant(asked), *args)
         if found is None:
             raise NotNative(f"{function.__name__}() of a '{classes.class_of(args[0]).__name__}' object is not compiled",
                             f"define {name} in its class")
@@ -64,7 +64,7 @@ class ByMethods(Protocol):
 
     def contains(self, x, item):
         function = classes.own_method(x, "__contains__")
-        return super().contains(x, item) if function is None else Call(bool, CallValue(function, x, item))
+        return super().contains(x, item) if function is None else Call(contained, function, x, item)
 
     def length(self, x):
         function = classes.own_method(x, "__len__")
@@ -163,6 +163,10 @@ def decided(function, x):
     return found
 
 
+def contained(function, x, item):
+    return bool(function(x, item))
+
+
 def measured(function, x):
     n = operator.index(function(x))
     if n < 0:
@@ -175,6 +179,10 @@ def converted(function, x, cls, message):
     if not isinstance(found, cls):
         raise TypeError(message + class_name(found) + ")")
     return cls(found)
+
+
+def converted_by(function, method, x):
+    return function(method(x))
 
 
 def hashed(function, x):
