@@ -25,7 +25,7 @@ regions = lazy(f"{__package__}.regions")  # only programs with parallel loops lo
 __all__ = ["FunctionEmitter", "stays_call"]
 
 _LARGE = 20  # the most instructions of a function that is inlined into its stub
-_RELEASES = 12  # the most instructions that release something in a function in which each release is inlined
+_RELEASES = 40  # the most instructions that release something in a function in which each release is inlined
 
 
 def stays_call(fn: ir.Function) -> bool:

@@ -131,12 +131,13 @@ class Overlap:
     An array whose first element is `distance` bytes behind that of x shares none with it unless the distance is between
     two limits. As an unsigned number that counts from the lower limit, it is compared with the upper one alone; of
     arrays with the same lengths and strides, which have the same limits, only the least number is compared. LLVM takes
-    many times as long for comparisons that are joined by `and` and `or`.
+    many times as long for comparisons that are joined by `and` and `or`. One array alone is compared by addresses: by
+    their difference LLVM would not see that an array which the loop makes shares no memory with others.
     """
 
     def __init__(self, b, x, dims):
         self.b, self.x, self.dims, self.start = b, x, dims, b.op(m.ARRAY_DATA, x, type=Int)
-        self.groups: dict = {}  # a key of lengths and strides -> [lower limit, width, distance of x itself, least]
+        self.groups: dict = {}  # a key of lengths and strides -> [(array, its lengths, whether not where it is x)]
         self.tests: list[Value] = []  # of arrays that begin where x does
 
     def add(self, y, lengths, apart_from_itself=False) -> None:
@@ -148,25 +149,41 @@ class Overlap:
             self.tests += self._differences(y, lengths)
             return
         key = (equal, m.item_bytes(t.dtype), *map(b.key, lengths), *(stride_key(b, y, k) for k in range(t.ndim)))
-        group = self.groups.get(key)
-        if group is None:
-            (low, high), (low2, high2) = _reach(b, self.x, self.dims), _reach(b, y, lengths)
-            first = b.op(a.ISUB, low, b.op(a.ISUB, high2, b.const(Int, 1), type=Int), type=Int)
-            width = b.op(a.ISUB, b.op(a.ISUB, high, low2, type=Int), first, type=Int)
-            itself = None
+        self.groups.setdefault(key, []).append((y, lengths, equal))
+
+    def _by_addresses(self, y, lengths, equal) -> Value:
+        b, start = self.b, self._start(y)
+        (low, high), (low2, high2) = _reach(b, self.x, self.dims), _reach(b, y, lengths)
+        low, high = (b.op(a.IADD, self.start, v, type=Int) for v in (low, high))
+        low2, high2 = (b.op(a.IADD, start, v, type=Int) for v in (low2, high2))
+        meet = b.op(a.BAND, b.op(a.ILT, low, high2, type=Bool), b.op(a.ILT, low2, high, type=Bool), type=Bool)
+        if equal:
+            differ = b.any([b.op(a.INE, start, self.start, type=Bool), *self._differences(y, lengths)])
+            meet = b.op(a.BAND, meet, differ, type=Bool)
+        return meet
+
+    def _by_distances(self, group) -> Value:
+        b, (y, lengths, equal) = self.b, group[0]
+        (low, high), (low2, high2) = _reach(b, self.x, self.dims), _reach(b, y, lengths)
+        first = b.op(a.ISUB, low, b.op(a.ISUB, high2, b.const(Int, 1), type=Int), type=Int)
+        width = b.op(a.ISUB, b.op(a.ISUB, high, low2, type=Int), first, type=Int)
+        if equal:
+            itself, differ = b.const(Int, 0), self._differences(y, lengths)
+            if differ:
+                itself = b.op(s.SELECT, b.any(differ), b.const(Int, _NO_DISTANCE), itself, type=Int)
+        least = None
+        for y, _, _ in group:
+            distance = b.op(a.ISUB, self._start(y), self.start, type=Int)
+            number = b.cast(b.op(a.ISUB, distance, first, type=Int), uint64)
             if equal:
-                itself, differ = b.const(Int, 0), self._differences(y, lengths)
-                if differ:
-                    itself = b.op(s.SELECT, b.any(differ), b.const(Int, _NO_DISTANCE), itself, type=Int)
-            group = self.groups[key] = [first, width, itself, None]
-        first, _, itself, least = group
-        distance = b.op(a.ISUB, b.op(m.ARRAY_DATA, y, type=Int), self.start, type=Int)
-        number = b.cast(b.op(a.ISUB, distance, first, type=Int), uint64)
-        if itself is not None:
-            number = b.op(s.SELECT, b.op(a.IEQ, distance, itself, type=Bool), b.const(uint64, _MOST), number,
-                          type=uint64)
-        group[3] = number if least is None else b.op(s.SELECT, b.op(a.ILT, number, least, type=Bool), number, least,
-                                                     type=uint64)
+                number = b.op(s.SELECT, b.op(a.IEQ, distance, itself, type=Bool), b.const(uint64, _MOST), number,
+                              type=uint64)
+            least = number if least is None else b.op(s.SELECT, b.op(a.ILT, number, least, type=Bool), number, least,
+                                                      type=uint64)
+        return b.op(a.ILT, least, b.cast(width, uint64), type=Bool)
+
+    def _start(self, y) -> Value:
+        return self.b.op(m.ARRAY_DATA, y, type=Int)
 
     def _differences(self, y, lengths) -> list[Value]:
         """Tests whether lengths and strides differ from those of x, where that is not known."""
@@ -181,9 +198,8 @@ class Overlap:
 
     def found(self) -> Value:
         """The result of the test."""
-        b = self.b
-        return b.any([*self.tests, *(b.op(a.ILT, least, b.cast(width, uint64), type=Bool)
-                                     for _, width, _, least in self.groups.values())])
+        return self.b.any([*self.tests, *(self._by_addresses(*group[0]) if len(group) == 1 else
+                                          self._by_distances(group) for group in self.groups.values())])
 
 
 def start_of(b, v: Value) -> Value:

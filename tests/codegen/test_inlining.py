@@ -97,7 +97,7 @@ def test_a_large_function_stays_a_call_in_a_loop(monkeypatch):
     assert "noinline" in head_of("large", "program", texts)
 
 
-@pytest.mark.parametrize("n, calls", [(2, False), (16, True)])
+@pytest.mark.parametrize("n, calls", [(2, False), (48, True)])
 def test_each_of_many_releases_is_a_call(n, calls, monkeypatch):
     texts = []
     to_object = link.to_object
