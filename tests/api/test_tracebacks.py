@@ -206,6 +206,19 @@ def test_text_of_generated_programs(seed):
                 assert given == expected
 
 
+def test_frames_of_numpy_are_not_there():
+    def f(a):
+        return np.linalg.inv(a)
+
+    names = []
+    for function in (f, njit(f)):
+        with pytest.raises(np.linalg.LinAlgError, match="Singular matrix") as caught:
+            function(np.zeros((2, 2)))
+        frames = [frame.name for frame in traceback.extract_tb(caught.value.__traceback__)]
+        names.append(frames[frames.index("f"):])
+    assert names[1] == ["f"] and names[0][:2] == ["f", "inv"]
+
+
 def test_a_module_in_an_archive_has_its_lines(tmp_path):
     """As for functions of the interpreter, whose frames have the loader of their module."""
     path = tmp_path / "made.zip"
