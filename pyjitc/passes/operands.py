@@ -131,8 +131,8 @@ class Overlap:
     An array whose first element is `distance` bytes behind that of x shares none with it unless the distance is between
     two limits. As an unsigned number that counts from the lower limit, it is compared with the upper one alone; of
     arrays with the same lengths and strides, which have the same limits, only the least number is compared. LLVM takes
-    many times as long for comparisons that are joined by `and` and `or`. One array alone is compared by addresses: by
-    their difference LLVM would not see that an array which the loop makes shares no memory with others.
+    many times as long for comparisons that are joined by `and` and `or`. One array alone that may be new is compared by
+    addresses: by their difference LLVM would not see that a new array shares no memory with others.
     """
 
     def __init__(self, b, x, dims):
@@ -198,8 +198,14 @@ class Overlap:
 
     def found(self) -> Value:
         """The result of the test."""
-        return self.b.any([*self.tests, *(self._by_addresses(*group[0]) if len(group) == 1 else
-                                          self._by_distances(group) for group in self.groups.values())])
+        return self.b.any([*self.tests, *(
+            self._by_addresses(*group[0]) if len(group) == 1 and _may_be_new(group[0][0]) else
+            self._by_distances(group) for group in self.groups.values())])
+
+
+def _may_be_new(v: Value) -> bool:
+    """Whether an array is the result of a call, or of an operation other than a view."""
+    return v.inst is not None and v.inst.op is not m.ARRAY_VIEW
 
 
 def start_of(b, v: Value) -> Value:
