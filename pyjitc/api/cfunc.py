@@ -57,9 +57,9 @@ _ADDRESSED: set = set()  # the code of functions whose address a program has
 
 
 class CFunc:
-    """A C function. `py_func` is the Python function, which calls from Python run. addresses: the numbers,
-    from 1, of the parameters that are addresses of values of an unknown type, and 0 if the result is such an address.
-    ctypes takes any pointer there."""
+    """A C function. `py_func` is the Python function, which calls from Python run. addresses: the numbers, from 1, of
+    the parameters that are addresses of values of an unknown type, and 0 if the result is such an address. ctypes takes
+    any pointer there."""
 
     __pyjitc_callback__ = True
     addresses: frozenset[int] = frozenset()

@@ -185,9 +185,9 @@ def plain_value(x: Expr) -> Expr:
 def plain_values(operands, op: str, inplace: bool = False):
     """The operands of an operator, with members of enum classes as the numbers, texts or bytes that it processes: all
     of them unless it calls a method that the program has written."""
-    if _calls_method(operands, op, inplace):
+    members = list(map(held_member, operands))
+    if all([member is None for member in members]) or _calls_method(operands, members, op, inplace):
         return operands
-    members = map(held_member, operands)
     found = [x if member is None or isinstance(member, enum.Flag) and op in FLAG_OPERATORS else held_by(member)
              for x, member in zip(operands, members)]
     formats = op == "%" and found[0].type in (Str, Bytes)  # what is formatted may be shown by its own __str__
@@ -198,12 +198,13 @@ def plain_values(operands, op: str, inplace: bool = False):
 _HELD: dict[type, tuple[kinds.Type, Callable]] = {
     int: (Int, int), float: (Float, float.__float__), str: (Str, str.__str__),
     bytes: (Bytes, lambda member: bytes.__getitem__(member, slice(None)))}
+_HOLDING = tuple(_HELD)
 
 
 def held_member(x: Expr):
     """The member of an enum class of numbers, texts or bytes that a value is; None for any other value."""
     value = x.type.value if type(x.type) is Singleton else None
-    return value if isinstance(value, tuple(_HELD)) and isinstance(value, enum.Enum) else None
+    return value if isinstance(value, _HOLDING) and isinstance(value, enum.Enum) else None
 
 
 def held_by(member) -> Const:
@@ -212,11 +213,9 @@ def held_by(member) -> Const:
     return Const(t, held(member))
 
 
-def _calls_method(operands, op: str, inplace: bool) -> bool:
-    """Whether an operator calls a method of the class of a member of an enum class of numbers, texts or bytes."""
-    first, last = held_member(operands[0]), held_member(operands[-1])
-    if first is None and last is None:
-        return False
+def _calls_method(operands, members, op: str, inplace: bool) -> bool:
+    """Whether an operator calls a method of the class of one of the members."""
+    first, last = members[0], members[-1]
     if len(operands) == 1:
         return defines(type(first), UNARY[op])
     if op in ("in", "not in"):

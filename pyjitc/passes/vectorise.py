@@ -619,60 +619,71 @@ class _Lanes:
         return result
 
     def instruction(self, inst: ir.Inst, loop) -> None:
-        op, r, attrs = inst.op, inst.result, inst.attrs
-        counts = inst in self.counting or self.is_counter(inst)
-        if counts and op.wrapping is not None:
-            op, attrs = op.wrapping, {}
+        """Copy an instruction: once, as an operation on vectors, or for one lane after the other."""
+        op, r = inst.op, inst.result
         if not op.effects and r not in self.needed or inst in self.done:
             return
+        counts = inst in self.counting or self.is_counter(inst)
+        attrs = {name: value for name, value in inst.attrs.items() if name not in _KEPT}
+        if counts and op.wrapping is not None:
+            op, attrs = op.wrapping, {}
         if not self.carried.isdisjoint(inst.args):
             if not self.full or op.effects & ~ir.RAISES or op.effects and not self.may_raise or r is None:
                 raise _Unfit
             self.carried.add(r)
             self.chain.append(inst)
-            return
-        if op is ARRAY_LOAD and (known := self.loaded.get(tuple(inst.args))) is not None:
+        elif op is ARRAY_LOAD and (known := self.loaded.get(tuple(inst.args))) is not None:
             self.alike(r, known)
-            return
-        if op is a.CHECK_NONZERO and k.is_float(r.type) and (not self.full or inst.args[0] in self.varying):
+        elif op is a.CHECK_NONZERO and k.is_float(r.type) and (not self.full or inst.args[0] in self.varying):
             self.vectors[r] = divisor = self.vector(inst.args[0])
             self.give_up(self.each(a.FEQ, divisor, self.nothing(r.type)))
+        elif op is not ARRAY_STORE and not any([x in self.varying or x in self.vectors for x in inst.args]):
+            self.uniform(inst, op, attrs, loop)
+        elif not self.as_vector(inst, op, attrs, counts, loop):
+            self.in_each_lane(inst, op, attrs, loop)
+
+    def uniform(self, inst: ir.Inst, op: ir.Op, attrs: dict, loop) -> None:
+        """Copy an instruction whose operands are the same for all lanes."""
+        r = inst.result
+        copy = ir.Inst(op, [self.once(x) for x in inst.args], attrs, r and ir.Value(r.type, r.name), inst.loc)
+        if op is ARRAY_LOAD and loop is not self.loop and adds_in_order(loop, self.options):
+            loaded = self.guard(copy, self.b.op(VECTOR_ANY, self.mask, type=k.Bool))
+            assert loaded is not None
+            self.same[r] = loaded
+            self.work += 1
             return
-        if op is not ARRAY_STORE and not any([x in self.varying or x in self.vectors for x in inst.args]):
-            attrs = {name: value for name, value in attrs.items() if name not in _KEPT}
-            copy = ir.Inst(op, [self.once(x) for x in inst.args], attrs, r and ir.Value(r.type, r.name), inst.loc)
-            if op is ARRAY_LOAD and loop is not self.loop and adds_in_order(loop, self.options):
-                loaded = self.guard(copy, self.b.op(VECTOR_ANY, self.mask, type=k.Bool))
-                assert loaded is not None
-                self.same[r] = loaded
-                self.work += 1
-                return
-            if op.effects & ir.WRITES or op.effects and not self.full or op.effects & ir.RAISES and self.stored:
-                raise _Unfit
-            self.b.insts.append(copy)
-            if r is not None and copy.result is not None:
-                self.same[r] = copy.result
-                self.note(inst)
-            return
+        if op.effects & ir.WRITES or op.effects and not self.full or op.effects & ir.RAISES and self.stored:
+            raise _Unfit
+        self.b.insts.append(copy)
+        if r is not None and copy.result is not None:
+            self.same[r] = copy.result
+            self.note(inst)
+
+    def as_vector(self, inst: ir.Inst, op: ir.Op, attrs: dict, counts: bool, loop) -> bool:
+        """Make an operation on vectors of an instruction; returns whether it has that form."""
+        r = inst.result
         floats = any([k.is_float(v.type) for v in (*inst.args, r) if v is not None])
         if op.effects == ir.PURE and (floats or not self.full) and (counts or has_vector_form(inst)):
-            attrs = {name: value for name, value in attrs.items() if name in VECTOR_EACH.attrs}
-            self.vectors[r] = self.each(op, *map(self.vector, inst.args), **attrs)
+            own = {name: value for name, value in attrs.items() if name in VECTOR_EACH.attrs}
+            self.vectors[r] = self.each(op, *map(self.vector, inst.args), **own)
             self.work += floats and loop is not self.loop
-            return
-        if op.effects == ir.PURE and "rare" in inst.attrs and not self.full:
+        elif op.effects == ir.PURE and "rare" in inst.attrs and not self.full:
             assert self.mask is not None
             self.vectors[r] = self.apart(inst, self.mask, self.nothing(r.type))
-            return
-        if op is m.HYPOT and loop is not self.loop:
+        elif op is m.HYPOT and loop is not self.loop:
             self.vectors[r] = self.length(inst)
-            return
+        else:
+            return False
+        return True
+
+    def in_each_lane(self, inst: ir.Inst, op: ir.Op, attrs: dict, loop) -> None:
+        """Copy an instruction for one lane after the other."""
+        r = inst.result
         if loop is not self.loop or op.effects != ir.PURE and op is not ARRAY_LOAD and op is not ARRAY_STORE:
             raise _Unfit
         self.guarded += op.effects != ir.PURE and not self.full
         if self.guarded > _GUARDED:
             raise _Unfit
-        attrs = {name: value for name, value in attrs.items() if name not in _KEPT}
         found = []
         for n, args in enumerate(zip(*map(self.numbers, inst.args))):
             one = ir.Inst(op, args, dict(attrs), r and ir.Value(r.type, r.name), inst.loc)

@@ -182,6 +182,7 @@ def converted(function, x, cls, message):
 
 
 def converted_by(function, method, x):
+    """What `function` makes of the result of a method, which is called even if its result is known."""
     return function(method(x))
 
 
