@@ -11,7 +11,7 @@ __all__ = ["FunctionFlags"]
 
 
 class FunctionFlags(Named):
-    """The flags of an ir.Function, which a stage replaces by `fn.flags._replace(...)`. The first nine come from the
+    """The flags of an ir.Function, which a stage replaces by `fn.flags._replace(...)`. The first ten come from the
     decorators of lib/build.py, by way of infer/emit.py."""
 
     __slots__ = ()
@@ -30,6 +30,12 @@ class FunctionFlags(Named):
     selects_by_mask: bool = False
     """The function is `masked(a, mask)`: it copies out the elements that a mask selects. passes/fusion.py makes a nest
     read `a` under the mask instead (see operands.gathers)."""
+
+    template: str = ""
+    """What nests with this function as their template compute (see ops/nest.py): "map", an array of all elements;
+    "store", elements that are written into an array; "fold", a number of all elements; "fold axes", an array of numbers
+    of elements; "rows" and "columns", the sums of the rows or columns of a matrix in any order; "" where no transform
+    asks. Read by passes/derivatives and passes/batches.py."""
 
     unpolled: bool = False
     """Loops of this library function run to their ends without handling signals, as those of CPython's own functions in

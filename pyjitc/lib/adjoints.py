@@ -15,7 +15,7 @@ from .intrinsics import strided
 from .np.elementwise.loops import mapped
 
 __all__ = ["accumulate", "accumulate_if", "as_type",
-           "add_multiple", "add_to_first", "by_column", "by_rows", "check_apart", "check_room", "check_shape",
+           "add_to_first", "by_column", "by_rows", "check_apart", "check_room", "check_shape",
            "clear", "column", "conjugate", "copied", "copied_by_columns", "copied_like", "copied_like_by_columns",
            "for_all", "full", "grown", "mapped", "move_row", "outer", "plus", "pushed", "pushed_complex",
            "pushed_ints",
@@ -193,11 +193,6 @@ def clear(x):
 def add_to_first(x, n, g):
     for i in range(n):
         ARRAY_STORE(x, i, ARRAY_LOAD(x, i) + g)
-
-
-def add_multiple(y, x, factor):
-    for i in range(len(y)):
-        ARRAY_STORE(y, i, ARRAY_LOAD(y, i) + factor * ARRAY_LOAD(x, i))
 
 
 def move_row(shadow, source, place, n):

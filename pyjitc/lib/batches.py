@@ -10,7 +10,7 @@ import numpy as np
 
 from ..infer.meaning import UNKNOWN
 
-__all__ = ["FOLDS", "add_multiple", "assigned", "copied", "fold_of", "matrices", "put_all", "put_at", "put_same",
+__all__ = ["FOLDS", "assigned", "copied", "fold_of", "matrices", "put_all", "put_at", "put_same",
            "repeated", "room_like", "rule_with", "shared_matrix", "shared_vector"]
 
 
@@ -82,10 +82,6 @@ def rule_with(rule, constants: tuple):
 
 
 # -- products
-
-def add_multiple(total, x, g):
-    total += x * g
-
 
 def shared_matrix(w, x):
     """w @ x of each example of x."""

@@ -464,9 +464,9 @@ class _Batch:
     def rule(self, inst: Inst) -> Callable:
         op = inst.op
         if op is NEST or op is NEST_INTO:
-            name = inst.attrs["template"].qualname
-            return {"mapped": self.mapped, "stored": self.stored, "folded": self.folded, "folded_axes": self.folded,
-                    "dotted_rows": self.dotted_rows}.get(name, self.by_example)
+            kind = inst.attrs["template"].flags.template
+            return {"map": self.mapped, "store": self.stored, "fold": self.folded, "fold axes": self.folded,
+                    "rows": self.dotted_rows}.get(kind, self.by_example)
         if op is mem.ARRAY_VIEW:
             return self.view
         if op is s.RETYPE and type(inst.result.type) is k.Array:
@@ -478,7 +478,7 @@ class _Batch:
         if op is mem.DOT:
             return self.dot
         if op is c.INVOKE:
-            return self.add_multiple if inst.attrs["callee"].qualname == "add_multiple" else self.called
+            return self.called
         if inst.result is not None and k.is_scalar(inst.result.type) and all(k.is_scalar(x.type) for x in inst.args):
             if inst.op.effects & ~RAISES:
                 raise Refused
@@ -645,7 +645,7 @@ class _Batch:
         result = inst.result
         dtype = result.type.dtype if type(result.type) is k.Array else element_type(result.type)
         if (how not in _FOLDS or type(tree) is not Node or any(x in self for x in inst.args[:inst.attrs["count"]])
-            or inst.attrs["template"].qualname == "folded_axes" and "reduced" not in inst.attrs):
+            or inst.attrs["template"].flags.template == "fold axes" and "reduced" not in inst.attrs):
             return self.by_example(inst)
         found = tree.kernel.result
         if (numpy_counterpart(found) if k.is_python_number(found) else found) is not dtype:
@@ -670,19 +670,6 @@ class _Batch:
             self.gains = True
             given = map(self.get, (x, y) if x in self else (y, x))
             self.new[inst.result] = self.note(self.call("batches:shared_vector", *given))
-
-    def add_multiple(self, inst):
-        """total += x * g, of vectors and a number."""
-        total, x, g = inst.args
-        if total not in self:
-            raise Refused
-        self.call("batches:add_multiple", self.get(total), self.rows(x), self.rows(g))
-
-    def rows(self, x):
-        """A vector or a number with the batch as an axis in front, of length 1 if it is the same for all examples."""
-        if x in self:
-            return self.stretched(self.get(x), 1)
-        return x
 
     def stored(self, inst):
         target = inst.args[1]

@@ -56,13 +56,12 @@ def _part(t):
 
 def is_known(nest: Inst) -> bool:
     """Whether reverse mode knows the derivative of a loop nest as a whole."""
-    name = nest.attrs["template"].qualname
-    if name.startswith("dotted") and _is_complex(nest):
-        return False
-    if name in ("folded", "folded_axes") and nest.attrs.get("how") != "sum":
-        return False
-    return name in ("mapped", "stored", "folded", "folded_axes", "dotted_rows", "dotted_columns") and (
-        name != "folded_axes" or "reduced" in nest.attrs)
+    kind = nest.attrs["template"].flags.template
+    if kind == "rows" or kind == "columns":
+        return not _is_complex(nest)
+    if kind == "fold" or kind == "fold axes":
+        return nest.attrs.get("how") == "sum" and (kind == "fold" or "reduced" in nest.attrs)
+    return bool(kind)
 
 
 def _only_looks(call: Inst) -> bool:

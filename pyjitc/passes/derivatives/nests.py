@@ -39,9 +39,9 @@ class Nests:
         """Add the adjoints of the operands of a nest that makes an array. g: the adjoint of the array; a number where
         it is the same for all elements.
         """
-        name, sweep = inst.attrs["template"].qualname, self.sweep
+        kind, sweep = inst.attrs["template"].flags.template, self.sweep
         operands = inst.args[inst.attrs["count"]:]
-        if name == "dotted_rows":
+        if kind == "rows":
             matrix, x = operands
             g = sweep.dense(b, g, inst.result)
             if matrix in sweep.act:
@@ -49,7 +49,7 @@ class Nests:
             if x in sweep.act:
                 sweep.add(b, cur, x, self.call(b, "by_rows", g, sweep.content(inst, matrix)), True)
             return
-        if name == "dotted_columns":
+        if kind == "columns":
             column, matrix = operands
             g = sweep.dense(b, g, inst.result)
             if matrix in sweep.act:
@@ -58,7 +58,7 @@ class Nests:
                 sweep.add(b, cur, column, self.call(b, "column", sweep.content(inst, matrix), g), True)
             return
         partial = type(g.type) is not k.Array  # whether g has fewer elements than the space of the nest
-        if name == "folded_axes" and type(g.type) is k.Array:
+        if kind == "fold axes" and type(g.type) is k.Array:
             g, partial = self.stretched(b, g, inst.attrs["reduced"]), True
         self.elements(b, inst, cur, g, partial)
 

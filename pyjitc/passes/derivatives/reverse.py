@@ -688,7 +688,8 @@ class _Reverse:
                 array = self.beside(b, cur, x)
                 if array is not None:
                     y = self.content(inst, y)
-                    b.call(self.helpers("add_multiple", (array.type, y.type, g.type)), array, y, g)
+                    helper = self.helpers("np.linalg.products:add_multiple", (array.type, y.type, g.type))
+                    b.call(helper, array, y, g)
         elif op is s.TUPLE_AT:
             zero = b.zero(g.type)
             for n, x in enumerate(items_of(inst)):

@@ -169,7 +169,7 @@ class Tape:
         """Whether the backward part may compute this instruction again."""
         op = i.op
         if op is NEST:
-            return i.attrs["template"].qualname == "mapped" and not any(
+            return i.attrs["template"].flags.template == "map" and not any(
                 self.changes(i.result, x) for x in i.args if type(x.type) is k.Array) and all(
                 map(_is_cheap, kernels(i.attrs["tree"])))
         if op.wrapping is not None or op.traits & CHECKS_FIRST or op in (mem.CHECK_INDEX, mem.ARRAY_LOAD, BROADCAST):

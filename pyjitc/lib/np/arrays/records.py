@@ -69,8 +69,11 @@ def _name_of(i: Expr, names):
 def _is_one_of_many(i: Expr, rec: Record) -> bool:
     """Whether an index is the name of a field that is known only at run time, and all fields have the same type. (If
     the fields have several types, a function is compiled separately for each name that is an argument.)"""
-    return i.type is Str and not i.known and (
-        extended.has_computed_names() or len({rec.dtype[name] for name in rec.dtype.names}) == 1)
+    if i.type is not Str or i.known:
+        return False
+    semantics = extended.semantics()
+    return len({rec.dtype[name] for name in rec.dtype.names}) == 1 or (
+        semantics is not None and semantics.option == "names")
 
 
 def item_of_name(a, name, names, j):

@@ -16,7 +16,7 @@ from ....ops.nest import (ELEMENT, ELEMENT_STRETCHED, ELEMENT_UNIT, FLAT, OVERLA
                           UNIT)
 from ....ops.structure import UNDEF
 from ....types.kinds import Array
-from ...build import unoptimised
+from ...build import flagged, unoptimised
 from ...intrinsics import as_type, chosen, identity, warn
 from ...rule import intrinsic
 
@@ -184,6 +184,7 @@ def as_row(shape, total=1, k=0):
     return (1,) + as_row(shape, IMUL(total, shape[k]), k + 1)
 
 
+@flagged(template="map")
 def mapped(shape, t):
     out = np.empty(shape, t)
     if UNIT(*shape):
@@ -221,6 +222,7 @@ def put_each(place, shape, index, t):
             put_each(place, shape, index + (i,), t)
 
 
+@flagged(template="store")
 def stored(shape, target, t):
     """Write the elements into `target`. Where a store would change elements that are still to be read, the elements are
     computed into a temporary array first."""

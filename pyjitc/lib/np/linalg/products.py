@@ -115,6 +115,12 @@ def add_multiple(y, x, factor):
         ARRAY_STORE(y, i, ARRAY_LOAD(y, i) + factor * ARRAY_LOAD(x, i))
 
 
+def add_multiples(y, x, factor):
+    """add_multiple for a batch; some x or factors may be the same for all examples."""
+    y += x * (factor[:, np.newaxis] if isinstance(factor, np.ndarray) else factor)
+
+
+batched(add_multiple, add_multiples)
 derivatives(long_dot, dot_tangent, dot_adjoint, "a b", of_complex=True)
 derivatives(other_dot, dot_tangent, dot_adjoint, "a b", of_complex=True)
 

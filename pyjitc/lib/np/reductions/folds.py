@@ -20,7 +20,7 @@ from ....ops.parallel import INDEPENDENT
 from ....ops.nest import ELEMENT, ELEMENT_UNIT, FLAT, IS_ARRAY, REPEATED, ROW, UNIT
 from ....ops.structure import CHOOSE, SELECT
 from ....types.kinds import Int
-from ...build import derivatives, outlined
+from ...build import derivatives, flagged, outlined
 from ...intrinsics import as_type, identity
 from ...rule import intrinsic
 from ..elementwise.loops import as_row
@@ -303,6 +303,7 @@ def row(total, index, n, how, unit, t, room):
     return simple_row(total, index, n, how, unit, t)
 
 
+@flagged(template="fold")
 def folded(shape, how, t):
     """Template: fold all elements."""
     if len(shape) == 1 and is_pairwise(how, t):
@@ -382,6 +383,7 @@ def rows(shape, index, total, how, unit, t, room):
     return total
 
 
+@flagged(template="rows")
 def dotted_rows(shape, t):
     """Template: the sums of the rows of a matrix, added in any order, as BLAS does for a matrix in memory."""
     out = np.empty(shape[0], t)
@@ -394,6 +396,7 @@ def dotted_rows(shape, t):
     return out
 
 
+@flagged(template="columns")
 def dotted_columns(shape, t):
     """Template: the sums of the columns of a matrix, added in any order."""
     return folded_axes(shape, (True, False), "sum", t)
@@ -436,6 +439,7 @@ def room_of_axes(shape, reduced, how, t):
     return ()
 
 
+@flagged(template="fold axes")
 def folded_axes(shape, reduced, how, t):
     """Template: the array over the axes where `reduced` is False."""
     room = room_of_axes(shape, reduced, how, t)
