@@ -10,11 +10,13 @@ import ctypes
 import importlib
 import os
 import re
+from functools import cache
 
 import numpy as np
 import numpy.linalg
 
 from ..base.options import environment
+from . import thunks
 
 __all__ = ["THREADS", "address", "provider", "found", "missing"]
 
@@ -75,12 +77,18 @@ def _find(name: str):
 
 def address(name: str) -> int | None:
     """Address of the Fortran function, such as 'dgemm'. That of `THREADS`, which only OpenBLAS has, is with another
-    BLAS a function of the C library that returns a large number: the number of threads is not known, and code that was
-    compiled beside OpenBLAS can still be loaded."""
+    BLAS a function that returns the largest int: the number of threads is not known, and code that was compiled beside
+    OpenBLAS can still be loaded."""
     place = _find(name)
     if place is None and name == THREADS:
-        return ctypes.cast(ctypes.CDLL(None).getpagesize, ctypes.c_void_p).value
+        return _unknown_number()
     return place and place[0]
+
+
+@cache
+def _unknown_number() -> int:
+    """The address of a function that returns the largest int of 32 bits."""
+    return thunks.place("b8ffffff7f c3")  # mov eax, 0x7fffffff; ret
 
 
 def found(name: str) -> bool:
