@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 import types as pytypes
-from contextlib import contextmanager
 from typing import Any, Callable
 
 from ..front.recursion import Recursive
@@ -121,20 +120,6 @@ class Spec:
         self.remarks: list = []  # for the entry: what the interpreter does (infer/forgiving.py)
 
 
-_handing: list = []  # not empty in handing_constants()
-
-
-@contextmanager
-def handing_constants():
-    """Context in which constants that a function of the program passes to another one are compile-time constants in
-    that function."""
-    _handing.append(None)
-    try:
-        yield
-    finally:
-        _handing.pop()
-
-
 class Session:
     """State of one compilation. library: rules (lib.table.Library); program_library: those of the program's own
     operations; build: (Prototype, Findings.apart) -> generic ir.Function;
@@ -150,7 +135,7 @@ class Session:
         self.nested = nested
         self.analysis_class = analysis
         self.options = options
-        self.hands_constants = bool(_handing)
+        self.hands_constants = options.numba == "constants"
         self.specs: dict[Any, Spec] = {}
         self.order: list[Spec] = []
         self.dependencies: dict[tuple, Dependency] = {}

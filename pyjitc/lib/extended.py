@@ -10,22 +10,32 @@ from typing import Callable
 
 from ..infer.meaning import Expr
 
-__all__ = ["ATTRIBUTES", "FUNCTIONS", "METHODS", "OPERATORS", "as_in_numba", "attribute", "has_computed_names",
-           "is_as_in_numba", "method", "operation", "with_computed_names"]
+__all__ = ["ATTRIBUTES", "FUNCTIONS", "METHODS", "OPERATORS", "Semantics", "as_in_numba", "attribute",
+           "is_as_in_numba", "method", "operation", "semantics"]
 
 FUNCTIONS: dict[int, Callable] = {}  # key: the id of the function, which the rule keeps alive
 METHODS: dict[str, list[Callable]] = {}  # rule(args, kwargs) with the receiver first
 ATTRIBUTES: dict[str, list[Callable]] = {}
-_computed: list = []  # not empty while names of fields may be known only at run time
-_numba: list = []  # not empty while a function is compiled with the option `numba`
+_numba: list[Semantics] = []  # not empty while a function is compiled with the option `numba`
 # key: the name of the function in module operator; rule(args, kwargs) may return None
 OPERATORS: dict[str, list[Callable]] = {}
 
 
+class Semantics:
+    """option: `numba` of the options (base/options.py); unrolled: the constants of the containers that loops over
+    literal_unroll(x) unroll."""
+
+    __slots__ = ("option", "unrolled")
+
+    def __init__(self, option):
+        self.option = option
+        self.unrolled: list = []
+
+
 @contextmanager
-def as_in_numba():
-    """Context in which a function is compiled with the semantics of Numba, because its options say so."""
-    _numba.append(None)
+def as_in_numba(option):
+    """Context in which a function is compiled with the semantics of Numba. option: `numba` of its options."""
+    _numba.append(Semantics(option))
     try:
         yield
     finally:
@@ -38,19 +48,9 @@ def is_as_in_numba() -> bool:
     return bool(_numba)
 
 
-@contextmanager
-def with_computed_names():
-    """Context in which a name of a field that no constant gives is compared with those of all fields, although these
-    have several types."""
-    _computed.append(None)
-    try:
-        yield
-    finally:
-        _computed.pop()
-
-
-def has_computed_names() -> bool:
-    return bool(_computed)
+def semantics() -> Semantics | None:
+    """The semantics of Numba with which a function is compiled, or None."""
+    return _numba[-1] if _numba else None
 
 
 def operation(name: str, *operands: Expr) -> Expr | None:

@@ -21,6 +21,7 @@ from ..api.dispatch import CompiledFunction, dispatcher_class
 from ..api.signature import Signature, convert, gives, signature_of
 from ..base.errors import CompileError
 from ..base.lazy import lazy
+from ..base.options import Options
 from ..pipeline import cache
 from ..pipeline.specialisation import alone
 from ..types import kinds
@@ -33,7 +34,6 @@ from .frozen import refresh
 __all__ = ["Overload", "NumbaFunction", "SMALL", "Dispatcher"]
 
 meanings, entrypoints = lazy("pyjitc.numba.meanings"), lazy("pyjitc.numba.entrypoints")
-extended = lazy("pyjitc.lib.extended")
 declared = lazy("pyjitc.lib.py.declared")  # only programs with signatures load it
 
 SMALL = frozenset(kinds.NpInt(bits, signed) for bits in (8, 16, 32) for signed in (True, False))
@@ -210,7 +210,10 @@ class NumbaFunction(CompiledFunction):
             return super()._answer(args, kwargs)
         except CompileError as error:
             if meanings.wants_constants(error):
-                return self._handing_constants(args, kwargs, error)
+                try:
+                    return self._answer_again(args, kwargs, "constants")
+                except CompileError:
+                    raise error
             if not meanings.wants_literals(error):
                 raise
             first = error
@@ -228,17 +231,26 @@ class NumbaFunction(CompiledFunction):
                 return result
         if "name of a field" not in str(first):
             raise first
-        self._failures.clear()
-        with extended.with_computed_names():  # as in a loop over literal_unroll(names)
-            return super()._answer(args, kwargs)
+        return self._answer_again(args, kwargs, "names")  # as in a loop over literal_unroll(names)
 
-    def _handing_constants(self, args, kwargs, error):
+    def _answer_again(self, args, kwargs, option: str):
+        """Compile for these types with another value of the option `numba`."""
+        full, types = self._types(self._bind(args, kwargs))
+        if self._declared:
+            _, types = self._converted(full, types)
         self._failures.clear()
-        with meanings.handing_constants():
-            try:
-                return super()._answer(args, kwargs)
-            except CompileError:
-                raise error
+        changed = self.__dict__.setdefault("__changed_options__", {})
+        changed[types] = option
+        try:
+            return super()._answer(args, kwargs)
+        except CompileError:
+            del changed[types]
+            raise
+
+    def _options_of(self, types) -> Options:
+        changed = self.__dict__.get("__changed_options__", {}).get(types)
+        options = super()._options_of(types)
+        return options if changed is None else options._replace(numba=changed)
 
     def _of_types(self, args, kwargs):
         """The call of a function that gets types of Numba, which are constants in its code."""

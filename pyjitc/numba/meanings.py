@@ -2,10 +2,8 @@
 from __future__ import annotations
 
 import dis
-from contextlib import contextmanager
 from types import FunctionType
 
-from ..infer import session
 from ..infer.constants import constant
 from ..infer.meaning import Call, Mismatch, NotNative
 from ..lib import extended
@@ -14,7 +12,7 @@ from ..lib.rule import Rule
 from ..types.kinds import Bool, Bytes, Str, is_float, is_integer
 from . import special
 
-__all__ = ["handing_constants", "literal_names", "unrolled_constants", "wants_constants", "wants_literals"]
+__all__ = ["literal_names", "unrolled_constants", "wants_constants", "wants_literals"]
 
 _UNKNOWN = "literally() is called with a value that is not known at compile time"
 
@@ -37,32 +35,21 @@ def _literally(args, kwargs):
     return args[0]
 
 
-_unrolled: list[list] = []  # the constants of containers that loops unroll, while constants are passed on
-
-
-@contextmanager
-def handing_constants():
-    """Context in which calls hand on constants, and overloads that accept nothing but constants compare an item of
-    literal_unroll(x) with the constants in x."""
-    _unrolled.append([])
-    try:
-        with session.handing_constants():
-            yield
-    finally:
-        _unrolled.pop()
-
-
 def _literal_unroll(args, kwargs):
-    """The container itself. Its constants are those that `unrolled_constants` returns."""
+    """The container itself. If the constants of calls are passed on, an overload that accepts nothing but constants
+    compares an item with those of the container: see `unrolled_constants`."""
     container = Rule(lambda container: container, "literal_unroll", "container")(args, kwargs)
-    if _unrolled and container.known:
-        _unrolled[-1].extend([x for x in container.value if type(x) in (str, int) and x not in _unrolled[-1]])
+    semantics = extended.semantics()
+    if semantics is not None and semantics.option == "constants" and container.known:
+        known = semantics.unrolled
+        known.extend([x for x in container.value if type(x) in (str, int) and x not in known])
     return container
 
 
 def unrolled_constants() -> tuple:
     """The constants with which an item of a container that a loop unrolls may be compared."""
-    return tuple(_unrolled[-1]) if _unrolled else ()
+    semantics = extended.semantics()
+    return tuple(semantics.unrolled) if semantics is not None else ()
 
 
 extended.FUNCTIONS.setdefault(id(range), _range)

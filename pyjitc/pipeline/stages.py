@@ -108,7 +108,7 @@ def infer(function, types, options: Options, library=LIBRARY, lists=False) -> Ty
                           nested=functions.nested, options=options, lists=lists,
                           program_library=_watching(library) if options.errstate else library)
 
-    with timed("infer"), extended.as_in_numba() if options.numba else nullcontext():
+    with timed("infer"), extended.as_in_numba(options.numba) if options.numba else nullcontext():
         try:
             try:
                 typed, spec, dependencies = found(options)
