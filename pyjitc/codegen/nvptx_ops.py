@@ -4,10 +4,11 @@ from __future__ import annotations
 from ..ops import gpu as g
 from ..ops.arith import FDIV
 from ..ops.math import POLYNOMIAL
-from ..ops.memory import element_address
 from ..ops.memory import item_bytes
-from ..types.kinds import Array, Int, NpBool, NpComplex, NpInt
-from .atomics import count_atomic
+from ..types.kinds import Array
+from .kernel_ops import (
+    WIDTHS, as_bits, atomic, call, compare_and_swap, count_bits, from_bits, is_signed, reverse_bits,
+)
 
 __all__ = ["LOWERINGS", "coordinate", "grid_barrier_text"]
 
@@ -15,7 +16,6 @@ _RANGES = {  # special register -> (lowest, one above the highest) on x, y, z
     "tid": ((0, 1024), (0, 1024), (0, 64)), "ntid": ((1, 1025), (1, 1025), (1, 65)),
     "ctaid": ((0, 2**31 - 1), (0, 65535), (0, 65535)), "nctaid": ((1, -2**31), (1, 65536), (1, 65536)),
 }
-_WIDTHS = {"half": "i16", "float": "i32", "double": "i64"}
 
 
 def coordinate(declare, register: str, axis: int) -> str:
@@ -34,16 +34,6 @@ def _read(register: str):
     return lower
 
 
-def _call(e, result: str, name: str, *operands: str) -> str:
-    """A call of an intrinsic on operands such as "i32 %x"."""
-    kinds = ", ".join(o.partition(" ")[0] for o in operands)
-    e.declare(f"declare {result} @{name}({kinds}){' convergent nounwind' if name.startswith('llvm.nvvm') else ''}")
-    if result == "void":
-        e.line(f"call void @{name}({', '.join(operands)})")
-        return ""
-    return e.assign(f"call {result} @{name}({', '.join(operands)})")
-
-
 def _asm(e, text: str) -> str:
     return e.assign(f'call i32 asm sideeffect "{text}", "=r"() convergent')
 
@@ -57,34 +47,19 @@ def _long(e, x: str) -> str:
     return e.assign(f"zext i32 {x} to i64")
 
 
-def _as_bits(e, t: str, x: str) -> tuple[str, str]:
-    """(integer type, value) of the bits of a scalar."""
-    if t == "i1":
-        return "i8", e.assign(f"zext i1 {x} to i8")
-    if t in _WIDTHS:
-        return _WIDTHS[t], e.assign(f"bitcast {t} {x} to {_WIDTHS[t]}")
-    return t, x
-
-
-def _from_bits(e, t: str, x: str) -> str:
-    if t == "i1":
-        return e.assign(f"icmp ne i8 {x}, 0")
-    return e.assign(f"bitcast {_WIDTHS[t]} {x} to {t}") if t in _WIDTHS else x
-
-
 # ---------------------------------------------------------------- barriers
 
 
 def _barrier(e, inst):
-    _call(e, "void", "llvm.nvvm.barrier.cta.sync.aligned.all", "i32 0")
+    call(e, "void", "llvm.nvvm.barrier.cta.sync.aligned.all", "i32 0")
 
 
 def _barrier_reduce(e, inst, p):
     how = inst.attrs["how"]
     name = f"llvm.nvvm.barrier.cta.red.{'popc' if how == 'count' else how}.aligned.all"
     if how == "count":
-        return [_long(e, _call(e, "i32", name, "i32 0", f"i1 {p[0]}"))]
-    return [e.assign(f"zext i1 {_call(e, 'i1', name, 'i32 0', f'i1 {p[0]}')} to i64")]
+        return [_long(e, call(e, "i32", name, "i32 0", f"i1 {p[0]}"))]
+    return [e.assign(f"zext i1 {call(e, 'i1', name, 'i32 0', f'i1 {p[0]}')} to i64")]
 
 
 def _grid_barrier(e, inst):
@@ -123,15 +98,15 @@ def grid_barrier_text(declare) -> str:
 
 
 def _warp_barrier(e, inst, mask):
-    _call(e, "void", "llvm.nvvm.bar.warp.sync", f"i32 {_short(e, mask[0])}")
+    call(e, "void", "llvm.nvvm.bar.warp.sync", f"i32 {_short(e, mask[0])}")
 
 
 def _fence(e, inst):
-    _call(e, "void", "llvm.nvvm.membar." + {"block": "cta", "device": "gl", "system": "sys"}[inst.attrs["scope"]])
+    call(e, "void", "llvm.nvvm.membar." + {"block": "cta", "device": "gl", "system": "sys"}[inst.attrs["scope"]])
 
 
 def _nanosleep(e, inst, ns):
-    _call(e, "void", "llvm.nvvm.nanosleep", f"i32 {_short(e, ns[0])}")
+    call(e, "void", "llvm.nvvm.nanosleep", f"i32 {_short(e, ns[0])}")
 
 
 # ---------------------------------------------------------------- memory
@@ -173,70 +148,29 @@ def _constant_array(e, inst):
 # ---------------------------------------------------------------- atomics
 
 _ORDER = 'syncscope("device") monotonic'
-_INTEGER = {"add": "add", "sub": "sub", "and": "and", "or": "or", "xor": "xor", "exch": "xchg"}
-_FLOATING = {"add": "fadd", "sub": "fsub", "exch": "xchg", "min": "fminimum", "max": "fmaximum", "nanmin": "fmin",
-             "nanmax": "fmax"}
-
-
-def _atomic(e, inst, a, *rest):
-    *indices, value = rest
-    t, how = inst.args[0].type, inst.attrs["how"]
-    pointer = element_address(e, t, a, [x[0] for x in indices])
-    if isinstance(t.dtype, NpComplex):  # real and imaginary part separately
-        kind = e.components(t.dtype)[0]
-        parts = [pointer, e.assign(f"getelementptr inbounds {kind}, ptr {pointer}, i64 1")]
-        return [e.assign(f"atomicrmw {_FLOATING[how]} ptr {p}, {kind} {x} {_ORDER}") for p, x in zip(parts, value)]
-    kind = e.components(t.dtype)[0]
-    if kind in _WIDTHS:
-        return [e.assign(f"atomicrmw {_FLOATING[how]} ptr {pointer}, {kind} {value[0]} {_ORDER}")]
-    if t.dtype is NpBool:
-        _, x = _as_bits(e, kind, value[0])
-        name = {"add": "or", "max": "or", "min": "and"}.get(how, _INTEGER.get(how))
-        return [_from_bits(e, kind, e.assign(f"atomicrmw {name} ptr {pointer}, i8 {x} {_ORDER}"))]
-    if how in ("inc", "dec") and t.dtype.signed:
-        return [count_atomic(e, pointer, kind, value[0], how, _ORDER)]
-    if how in ("inc", "dec"):
-        name = {"inc": "uinc_wrap", "dec": "udec_wrap"}[how]
-    elif how.endswith(("min", "max")):
-        name = ("" if t.dtype.signed else "u") + how[-3:]
-    else:
-        name = _INTEGER[how]
-    return [e.assign(f"atomicrmw {name} ptr {pointer}, {kind} {value[0]} {_ORDER}")]
-
-
-def _atomic_cas(e, inst, a, *rest):
-    *indices, expected, value = rest
-    t = inst.args[0].type
-    pointer = element_address(e, t, a, [x[0] for x in indices])
-    kind = e.components(t.dtype)[0]
-    width, old = _as_bits(e, kind, expected[0])
-    _, new = _as_bits(e, kind, value[0])
-    pair = e.assign(f"cmpxchg ptr {pointer}, {width} {old}, {width} {new} {_ORDER} monotonic")
-    return [_from_bits(e, kind, e.assign(f"extractvalue {{ {width}, i1 }} {pair}, 0"))]
-
 
 # ---------------------------------------------------------------- warps
 
 
 def _each_word(e, t: str, x: str, function) -> str:
     """A function of 32-bit words, applied to a scalar of any width."""
-    width, bits = _as_bits(e, t, x)
+    width, bits = as_bits(e, t, x)
     if width == "i64":
         low = function(e.assign(f"trunc i64 {bits} to i32"))
         high = function(e.assign(f"trunc i64 {e.assign(f'lshr i64 {bits}, 32')} to i32"))
         upper = e.assign(f"shl i64 {_long(e, high)}, 32")
-        return _from_bits(e, t, e.assign(f"or i64 {upper}, {_long(e, low)}"))
+        return from_bits(e, t, e.assign(f"or i64 {upper}, {_long(e, low)}"))
     if width == "i32":
-        return _from_bits(e, t, function(bits))
+        return from_bits(e, t, function(bits))
     wide = function(e.assign(f"zext {width} {bits} to i32"))
-    return _from_bits(e, t, e.assign(f"trunc i32 {wide} to {width}"))
+    return from_bits(e, t, e.assign(f"trunc i32 {wide} to {width}"))
 
 
 def _shuffled(e, mask: str, t: str, x: str, lane: str, how: str, width: int = g.WARP_SIZE) -> str:
     clamp = (g.WARP_SIZE - width) << 8 | (0 if how == "up" else 31)
     name = f"llvm.nvvm.shfl.sync.{'bfly' if how == 'xor' else how}.i32"
     return _each_word(e, t, x,
-                      lambda word: _call(e, "i32", name, f"i32 {mask}", f"i32 {word}", f"i32 {lane}", f"i32 {clamp}"))
+                      lambda word: call(e, "i32", name, f"i32 {mask}", f"i32 {word}", f"i32 {lane}", f"i32 {clamp}"))
 
 
 def _shuffle(e, inst, mask, value, lane):
@@ -247,11 +181,11 @@ def _shuffle(e, inst, mask, value, lane):
 
 def _vote(e, inst, mask, p):
     name = {"all": "all", "any": "any", "eq": "uni"}[inst.attrs["how"]]
-    return [_call(e, "i1", f"llvm.nvvm.vote.{name}.sync", f"i32 {_short(e, mask[0])}", f"i1 {p[0]}")]
+    return [call(e, "i1", f"llvm.nvvm.vote.{name}.sync", f"i32 {_short(e, mask[0])}", f"i1 {p[0]}")]
 
 
 def _ballot(e, inst, mask, p):
-    return [_long(e, _call(e, "i32", "llvm.nvvm.vote.ballot.sync", f"i32 {_short(e, mask[0])}", f"i1 {p[0]}"))]
+    return [_long(e, call(e, "i32", "llvm.nvvm.vote.ballot.sync", f"i32 {_short(e, mask[0])}", f"i1 {p[0]}"))]
 
 
 def _match(how: str):
@@ -259,13 +193,13 @@ def _match(how: str):
         mask = _short(e, mask[0])
         found = None
         for t, x in zip(e.components(inst.args[1].type), value):
-            width, bits = _as_bits(e, t, x)
+            width, bits = as_bits(e, t, x)
             if width in ("i8", "i16"):
                 width, bits = "i32", e.assign(f"zext {width} {bits} to i32")
             if how == "any":
-                one = _call(e, "i32", f"llvm.nvvm.match.any.sync.{width}", f"i32 {mask}", f"{width} {bits}")
+                one = call(e, "i32", f"llvm.nvvm.match.any.sync.{width}", f"i32 {mask}", f"{width} {bits}")
             else:
-                pair = _call(e, "{i32, i1}", f"llvm.nvvm.match.all.sync.{width}p", f"i32 {mask}", f"{width} {bits}")
+                pair = call(e, "{i32, i1}", f"llvm.nvvm.match.all.sync.{width}p", f"i32 {mask}", f"{width} {bits}")
                 one = e.assign(f"extractvalue {{i32, i1}} {pair}, 0")
             found = one if found is None else e.assign(f"and i32 {found}, {one}")
         return [_long(e, found)]
@@ -275,16 +209,15 @@ def _match(how: str):
 
 def _combine(e, t, kind: str, how: str, x: str, y: str) -> str:
     """One step of a reduction."""
-    if kind in _WIDTHS:
+    if kind in WIDTHS:
         if how == "add":
             return e.assign(f"fadd {e.flags}{kind} {x}, {y}")
-        name = f"llvm.{how}imum.f{int(_WIDTHS[kind][1:])}"
-        return _call(e, kind, name, f"{kind} {x}", f"{kind} {y}")
+        name = f"llvm.{how}imum.f{int(WIDTHS[kind][1:])}"
+        return call(e, kind, name, f"{kind} {x}", f"{kind} {y}")
     if how in ("min", "max"):
-        signed = t is Int or isinstance(t, NpInt) and t.signed
         if kind == "i1":
             return e.assign(f"{'and' if how == 'min' else 'or'} i1 {x}, {y}")
-        return _call(e, kind, f"llvm.{'s' if signed else 'u'}{how}.{kind}", f"{kind} {x}", f"{kind} {y}")
+        return call(e, kind, f"llvm.{'s' if is_signed(t) else 'u'}{how}.{kind}", f"{kind} {x}", f"{kind} {y}")
     return e.assign(f"{'or' if kind == 'i1' and how == 'add' else how} {kind} {x}, {y}")
 
 
@@ -293,9 +226,8 @@ def _warp_reduce(e, inst, mask, value):
     kinds = e.components(t)
     short = _short(e, mask[0])
     if kinds == ("i32",) and int(e.module.arch[3:]) >= 80:
-        signed = isinstance(t, NpInt) and t.signed
-        name = f"llvm.nvvm.redux.sync.{'u' if how in ('min', 'max') and not signed else ''}{how}"
-        return [_call(e, "i32", name, f"i32 {value[0]}", f"i32 {short}")]
+        name = f"llvm.nvvm.redux.sync.{'u' if how in ('min', 'max') and not is_signed(t) else ''}{how}"
+        return [call(e, "i32", name, f"i32 {value[0]}", f"i32 {short}")]
     if mask[0] == str(g.FULL_MASK):
         values = list(value)
         for step in (16, 8, 4, 2, 1):
@@ -308,7 +240,7 @@ def _warp_reduce(e, inst, mask, value):
 def _over_lanes(e, t, kinds, how: str, mask: str, value) -> list[str]:
     """The values of the lanes in the mask, combined one after the other."""
     def lane_of(left):
-        return _call(e, "i32", "llvm.cttz.i32", f"i32 {left}", "i1 true")
+        return call(e, "i32", "llvm.cttz.i32", f"i32 {left}", "i1 true")
 
     lane = lane_of(mask)
     first = [_shuffled(e, mask, k, x, lane, "idx") for k, x in zip(kinds, value)]
@@ -345,37 +277,20 @@ def _active_mask(e, inst):
 # ---------------------------------------------------------------- bits
 
 
-def _count(name: str):
-    def lower(e, inst, x):
-        kind = e.scalar(inst.args[0].type)
-        found = _call(e, kind, f"llvm.{name}.{kind}", f"{kind} {x[0]}", "i1 false")
-        if name == "cttz":
-            none = e.assign(f"icmp eq {kind} {x[0]}, 0")
-            found = e.assign(f"select i1 {none}, {kind} 0, {kind} {e.assign(f'add {kind} {found}, 1')}")
-        return [found if kind == "i64" else e.assign(f"zext {kind} {found} to i64")]
-
-    return lower
-
-
-def _brev(e, inst, x):
-    kind = e.scalar(inst.args[0].type)
-    return [_call(e, kind, f"llvm.bitreverse.{kind}", f"{kind} {x[0]}")]
-
-
 def _rsqrt(e, inst, x):
     """The instruction of single precision is right to 2 ulp, as CUDA's own rsqrtf."""
     kind = e.scalar(inst.args[0].type)
     if kind == "float":
-        return [_call(e, "float", "llvm.nvvm.rsqrt.approx.f", f"float {x[0]}")]
+        return [call(e, "float", "llvm.nvvm.rsqrt.approx.f", f"float {x[0]}")]
     wide = x[0] if kind == "double" else e.assign(f"fpext half {x[0]} to float")
     of = "double" if kind == "double" else "float"
-    root = _call(e, of, f"llvm.sqrt.f{64 if of == 'double' else 32}", f"{of} {wide}")
+    root = call(e, of, f"llvm.sqrt.f{64 if of == 'double' else 32}", f"{of} {wide}")
     found = e.assign(f"fdiv {e.flags}{of} 1.0, {root}")
     return [found if of == kind else e.assign(f"fptrunc float {found} to half")]
 
 
 def _fma(e, kind, x, y, z):
-    return _call(e, kind, f"llvm.fma.f{ {'double': 64, 'float': 32, 'half': 16}[kind]}", f"{kind} {x}", f"{kind} {y}",
+    return call(e, kind, f"llvm.fma.f{ {'double': 64, 'float': 32, 'half': 16}[kind]}", f"{kind} {x}", f"{kind} {y}",
                  f"{kind} {z}")
 
 
@@ -394,8 +309,8 @@ def _reciprocal(e, inst, x):
     ...)."""
     kind, x = e.scalar(inst.args[0].type), x[0]
     if kind == "float":
-        return [_call(e, kind, "llvm.nvvm.rcp.approx.ftz.f", f"float {x}")]
-    y = _call(e, kind, "llvm.nvvm.rcp.approx.ftz.d", f"double {x}")
+        return [call(e, kind, "llvm.nvvm.rcp.approx.ftz.f", f"float {x}")]
+    y = call(e, kind, "llvm.nvvm.rcp.approx.ftz.d", f"double {x}")
     h = _fma(e, kind, e.assign(f"fneg double {x}"), y, "1.0")
     return [_fma(e, kind, _fma(e, kind, h, h, h), y, y)]
 
@@ -451,10 +366,10 @@ LOWERINGS = {
     g.BARRIER: _barrier, g.GRID_BARRIER: _grid_barrier, g.BARRIER_REDUCE: _barrier_reduce,
     g.WARP_BARRIER: _warp_barrier, g.FENCE: _fence, g.NANOSLEEP: _nanosleep, g.SHARED_ARRAY: _shared_array,
     g.DYNAMIC_SHARED: _dynamic_shared, g.LOCAL_ARRAY: _local_array, g.CONSTANT_ARRAY: _constant_array,
-    g.ATOMIC: _atomic, g.ATOMIC_CAS: _atomic_cas, g.SHUFFLE: _shuffle, g.VOTE: _vote, g.BALLOT: _ballot,
-    g.MATCH_ANY: _match("any"), g.MATCH_ALL: _match("all"), g.WARP_REDUCE: _warp_reduce, g.ACTIVE_MASK: _active_mask,
-    g.CLZ: _count("ctlz"), g.FFS: _count("cttz"), g.BREV: _brev, g.RSQRT: _rsqrt,
-    g.PRINT: _print, POLYNOMIAL: _polynomial, FDIV: _quotient, g.RECIPROCAL: _reciprocal,
+    g.ATOMIC: atomic(_ORDER), g.ATOMIC_CAS: compare_and_swap(_ORDER), g.SHUFFLE: _shuffle, g.VOTE: _vote,
+    g.BALLOT: _ballot, g.MATCH_ANY: _match("any"), g.MATCH_ALL: _match("all"), g.WARP_REDUCE: _warp_reduce,
+    g.ACTIVE_MASK: _active_mask, g.CLZ: count_bits("ctlz"), g.FFS: count_bits("cttz"), g.BREV: reverse_bits,
+    g.RSQRT: _rsqrt, g.PRINT: _print, POLYNOMIAL: _polynomial, FDIV: _quotient, g.RECIPROCAL: _reciprocal,
 }
 
 

@@ -6,11 +6,11 @@ methods of ops/emitter.py.
 from __future__ import annotations
 
 from ..ops import gpu, grid, memory
-from ..types.kinds import Float, Int, NpComplex, NpFloat, NpInt, Type
-from .atomics import count_atomic
+from ..types.kinds import Float, NpComplex, NpFloat, Type
 from .emitter import memory_type
 from .leaves import components
 from .gridkernel import CONTROL, STOP, WORDS
+from .kernel_ops import as_bits, atomic, call, compare_and_swap, count_bits, is_signed, reverse_bits
 
 __all__ = ["GROUP", "LOWERINGS", "MAX_THREADS", "POLL_TEXT", "each", "position"]
 
@@ -327,18 +327,9 @@ def _collect(e, inst, thread, base, mask):
     return [e.assign(f"or i1 {whole}, {e.assign(f'xor i1 {some}, true')}")]
 
 
-_BITS = {"half": "i16", "float": "i32", "double": "i64"}
-
-
 def _same_bits(e, c, x, y) -> str:
-    if c in _BITS:
-        x, y = (e.assign(f"bitcast {c} {v} to {_BITS[c]}") for v in (x, y))
-        c = _BITS[c]
+    (c, x), (_, y) = as_bits(e, c, x), as_bits(e, c, y)
     return e.assign(f"icmp eq {c} {x}, {y}")
-
-
-def _is_signed(t: Type) -> bool:
-    return t is Int or isinstance(t, NpInt) and t.signed
 
 
 def _combine(e, t: Type, how: str, x, y):
@@ -348,61 +339,14 @@ def _combine(e, t: Type, how: str, x, y):
         if how == "add":
             return [e.assign(f"fadd {c} {a}, {b}") for a, b in zip(x, y)]
         name = f"llvm.{how}num.{ {'half': 'f16', 'float': 'f32', 'double': 'f64'}[c]}"
-        e.declare(f"declare {c} @{name}({c}, {c})")
-        return [e.assign(f"call {c} @{name}({c} {x[0]}, {c} {y[0]})")]
+        return [call(e, c, name, f"{c} {x[0]}", f"{c} {y[0]}")]
     if how in ("min", "max"):
-        name = f"llvm.{'s' if _is_signed(t) else 'u'}{how}.{c}"
-        e.declare(f"declare {c} @{name}({c}, {c})")
-        return [e.assign(f"call {c} @{name}({c} {x[0]}, {c} {y[0]})")]
+        name = f"llvm.{'s' if is_signed(t) else 'u'}{how}.{c}"
+        return [call(e, c, name, f"{c} {x[0]}", f"{c} {y[0]}")]
     return [e.assign(f"{how} {c} {x[0]}, {y[0]}")]
 
 
-# -- atomics
-
-_RMW = {"add": "add", "sub": "sub", "and": "and", "or": "or", "xor": "xor", "exch": "xchg", "inc": "uinc_wrap",
-        "dec": "udec_wrap"}
-_RMW_FLOAT = {"add": "fadd", "sub": "fsub", "min": "fminimum", "max": "fmaximum", "nanmin": "fmin", "nanmax": "fmax",
-              "exch": "xchg"}
-
-
-def _atomic(e, inst, array, *rest):
-    *indices, value = rest
-    t = inst.args[0].type
-    how = inst.attrs["how"]
-    pointer = memory.element_address(e, t, array, [x[0] for x in indices])
-    results = []
-    for part, (c, v) in enumerate(zip(components(t.dtype), value)):
-        where, _ = memory.component_address(e, t, pointer, part)
-        if c == "i1":
-            byte = e.assign(f"zext i1 {v} to i8")
-            old = e.assign(f"atomicrmw {_RMW[how]} ptr {where}, i8 {byte} monotonic")
-            results.append(e.assign(f"icmp ne i8 {old}, 0"))
-            continue
-        if c in _BITS:
-            name = _RMW_FLOAT[how]
-        elif how in ("inc", "dec") and _is_signed(t.dtype):
-            results.append(count_atomic(e, where, c, v, how, "monotonic"))
-            continue
-        elif how in _RMW:
-            name = _RMW[how]
-        else:
-            name = ("" if _is_signed(t.dtype) else "u") + how.removeprefix("nan")
-        results.append(e.assign(f"atomicrmw {name} ptr {where}, {c} {v} monotonic"))
-    return results
-
-
-def _cas(e, inst, array, *rest):
-    *indices, expected, value = rest
-    t = inst.args[0].type
-    (c,) = components(t.dtype)
-    pointer = memory.element_address(e, t, array, [x[0] for x in indices])
-    wide = _BITS.get(c, "i8" if c == "i1" else c)
-    cast = "zext" if c == "i1" else "bitcast"
-    x, y = (v if wide == c else e.assign(f"{cast} {c} {v} to {wide}") for v in (expected[0], value[0]))
-    pair = e.assign(f"cmpxchg ptr {pointer}, {wide} {x}, {wide} {y} monotonic monotonic")
-    old = e.assign(f"extractvalue {{{wide}, i1}} {pair}, 0")
-    return [old if wide == c else e.assign(f"icmp ne i8 {old}, 0") if c == "i1"
-            else e.assign(f"bitcast {wide} {old} to {c}")]
+# -- fences and waits
 
 
 def _fence(e, inst):
@@ -533,30 +477,6 @@ def _nothing(e, inst, *operands):
 # -- numbers
 
 
-def _bit_count(name):
-    def lower(e, inst, x):
-        c = e.scalar(inst.args[0].type)
-        full = f"llvm.{name}.{c}"
-        e.declare(f"declare {c} @{full}({c}, i1)")
-        result = e.assign(f"call {c} @{full}({c} {x[0]}, i1 false)")
-        return [result if c == "i64" else e.assign(f"zext {c} {result} to i64")]
-
-    return lower
-
-
-def _ffs(e, inst, x):
-    c = e.scalar(inst.args[0].type)
-    (below,) = _bit_count("cttz")(e, inst, x)
-    none = e.assign(f"icmp eq {c} {x[0]}, 0")
-    return [e.assign(f"select i1 {none}, i64 0, i64 {e.assign(f'add i64 {below}, 1')}")]
-
-
-def _brev(e, inst, x):
-    c = e.scalar(inst.args[0].type)
-    e.declare(f"declare {c} @llvm.bitreverse.{c}({c})")
-    return [e.assign(f"call {c} @llvm.bitreverse.{c}({c} {x[0]})")]
-
-
 def _rsqrt(e, inst, x):
     c = e.scalar(inst.args[0].type)
     name = f"llvm.sqrt.{ {'half': 'f16', 'float': 'f32', 'double': 'f64'}[c]}"
@@ -647,8 +567,9 @@ LOWERINGS = {
     grid.RUN: _run,
     gpu.BLOCK_ID: _word("block"), gpu.BLOCK_DIM: _word("threads"), gpu.GRID_DIM: _word("blocks"),
     gpu.SHARED_ARRAY: _shared, gpu.DYNAMIC_SHARED: _dynamic, gpu.CONSTANT_ARRAY: _constant, grid.LOCAL: _local,
-    gpu.ATOMIC: _atomic, gpu.ATOMIC_CAS: _cas, gpu.FENCE: _fence, gpu.NANOSLEEP: _nothing, memory.POLL: _poll,
-    gpu.PRINT: _print, gpu.CLZ: _bit_count("ctlz"), gpu.FFS: _ffs, gpu.BREV: _brev, gpu.RSQRT: _rsqrt,
+    gpu.ATOMIC: atomic("monotonic"), gpu.ATOMIC_CAS: compare_and_swap("monotonic"), gpu.FENCE: _fence,
+    gpu.NANOSLEEP: _nothing, memory.POLL: _poll, gpu.RSQRT: _rsqrt,
+    gpu.PRINT: _print, gpu.CLZ: count_bits("ctlz"), gpu.FFS: count_bits("cttz"), gpu.BREV: reverse_bits,
     grid.SLOT_LOAD: _slot_load, grid.SLOT_STORE: _slot_store, grid.STATE_IS: _state_is, grid.STATE_STORE: _state_store,
     grid.NEXT: _next, grid.COUNT: _count, grid.GRID_WAIT: _grid_wait, grid.LANES: _lanes, grid.FAIL: _fail,
 }

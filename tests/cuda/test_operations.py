@@ -124,10 +124,11 @@ def test_atomics_of_other_types():
         cuda.atomic.or_(b, 0, t == 3)
         cuda.atomic.and_(b, 1, t != 3)
         cuda.atomic.exch(b, 2, True)
+        cuda.atomic.add(b, 3, True)
 
-    c, b = np.zeros((2, 1), np.complex64), np.array([False, True, False])
+    c, b = np.zeros((2, 1), np.complex64), np.array([False, True, False, False])
     cuda.jit(kernel)[1, 10](c, b)
-    assert c.tolist() == [[5 + 10j], [5 + 10j]] and b.tolist() == [True, False, True]
+    assert c.tolist() == [[5 + 10j], [5 + 10j]] and b.view(np.uint8).tolist() == [1, 0, 1, 1]
 
 
 def test_atomic_extremes_and_nan():
