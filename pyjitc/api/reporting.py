@@ -21,7 +21,7 @@ from ..codegen import link, located
 from ..codegen.compile import module_text
 from ..ir import core as ir
 from ..ir.cfg import LoopNest
-from ..ops import control, memory
+from ..ops import arith, control, memory, pyobject
 from ..passes import polling
 from ..pipeline import stages
 
@@ -253,17 +253,19 @@ def _in_order(fn: ir.Function, options, by_file) -> None:
 
 _ORDERED = Fact("loop", "not vectorised: its sum of floats would be added up in another order; fastmath={'reassoc'} "
                         "allows that, and np.sum is fast as it is")
-_BOXES = {"py_box": "a value becomes a Python object", "py_unbox": "a value is taken out of a Python object"}
-_CHECKS = {"check_index": "the index is compared with the length", "check_nonzero": "a divisor is compared with 0",
-           "check_nonneg": "a number is looked at for its sign",
-           **dict.fromkeys(("narrow", "fit"), "a number is looked at for the range of its type")}
+_BOXES = {pyobject.PY_BOX: "a value becomes a Python object",
+          pyobject.PY_UNBOX: "a value is taken out of a Python object"}
+_CHECKS = {memory.CHECK_INDEX: "the index is compared with the length",
+           arith.CHECK_NONZERO: "a divisor is compared with 0",
+           arith.CHECK_NONNEG: "a number is looked at for its sign",
+           **dict.fromkeys((arith.NARROW, arith.FIT), "a number is looked at for the range of its type")}
 _OVERFLOW = "the result is looked at for overflow of 64 bits"
 
 
 def _fact(inst: ir.Inst, slow: bool) -> Fact | None:
     op, name = inst.op, inst.op.name
-    if name in _BOXES:
-        return Fact("boxed", _BOXES[name])
+    if op in _BOXES:
+        return Fact("boxed", _BOXES[op])
     if op.effects & ir.HOST and name.partition("_")[0] not in ("exc", "reraise"):
         kind = "memory" if op.effects & ir.ALLOCATES and name.endswith("_new") else "python"
         return Fact(kind, f"{_said(inst)} (a call of the interpreter)" if kind == "python" else _said(inst))
@@ -273,8 +275,8 @@ def _fact(inst: ir.Inst, slow: bool) -> Fact | None:
         small = bool(inst.attrs.get("frame"))
         return Fact("memory", "a new array, in the frame of the function where it is small" if small
                     else "a new array", small)
-    if op.effects & ir.RAISES and (op.wrapping is not None or name in _CHECKS):
-        what = _CHECKS.get(name, _OVERFLOW)
+    if op.effects & ir.RAISES and (op.wrapping is not None or op in _CHECKS):
+        what = _CHECKS.get(op, _OVERFLOW)
         if slow:
             return Fact("check", f"{what}: only in the copy of the loop for what a test before it does not allow", True)
         return Fact("check", f"{what}: {_why(inst)}")
@@ -298,7 +300,7 @@ def _why(inst: ir.Inst) -> str:
     """The reason why a check remained, by the origin of its operand."""
     given = [a for a in inst.args if a.inst is None or a.inst.op is not control.CONST]
     made = given[0].inst if given else None
-    while made is not None and made.op.name in ("cast", "check_index") and made.args[0].inst is not None:
+    while made is not None and made.op in (arith.CAST, memory.CHECK_INDEX) and made.args[0].inst is not None:
         made = made.args[0].inst
     if made is None:
         return "nothing is known of a value that is given, or that goes round a loop"

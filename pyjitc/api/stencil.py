@@ -14,6 +14,7 @@ from ..front.functions import placed
 from ..infer.constants import constant
 from ..infer.meaning import Call, CallValue, Mismatch, NotNative
 from ..lib import extended
+from ..ops import control, generic
 from ..types import kinds
 from .dispatch import CompiledFunction
 from .jit import njit
@@ -162,7 +163,7 @@ def _offsets(fn, names, usual):
         changed = False
         for block in fn.blocks:
             for inst in block.insts:
-                if inst.op.name == "const" and inst.result is not None:
+                if inst.op is control.CONST and inst.result is not None:
                     constants[inst.result] = inst.attrs["value"]
             for edge in block.edges():
                 for p, a in zip(edge.block.params, edge.args):
@@ -172,9 +173,10 @@ def _offsets(fn, names, usual):
     found, indexed = [], []
     for block in fn.blocks:
         for inst in block.insts:
-            if inst.op.name in ("setitem", "delitem") and inst.args[0] in origin and origin[inst.args[0]] not in usual:
+            if inst.op in (generic.SETITEM, generic.DELITEM) and inst.args[0] in origin and (
+                    origin[inst.args[0]] not in usual):
                 raise ValueError("Assignments to arrays passed to stencil kernels is not allowed.")
-            if inst.op.name != "getitem" or inst.args[0] not in origin or origin[inst.args[0]] in usual:
+            if inst.op is not generic.GETITEM or inst.args[0] not in origin or origin[inst.args[0]] in usual:
                 continue
             indexed.append(origin[inst.args[0]])
             index = constants.get(inst.args[1])

@@ -15,8 +15,8 @@ from ..ir.core import (ALLOCATES, CELLS, CHEAP, COUNTS, ELEMENTS, ERRORS, EXPENS
 from ..runtime import platform
 from ..runtime.dispatcher import Anew
 from ..types.kinds import (
-    Array, Bool, Cell, Int, Iterator, NativeList, NativeObject, NativeTable, NpBool, Undefined, Within, any_part,
-    is_refcounted, members_of,
+    Array, Bool, Cell, Int, Iterator, NativeList, NativeObject, NativeTable, NpBool, NpComplex, Undefined, Within,
+    any_part, is_refcounted, members_of,
 )
 from .effects import NONDIFF, NO_RULE, STRUCTURAL
 
@@ -118,7 +118,7 @@ def _place(e, rows, length, index, exact):
 
 def _parts(t):
     """The number of scalars of an element in memory: two for complex numbers."""
-    return 2 if type(t).__name__ == "NpComplex" else 1
+    return 2 if isinstance(t, NpComplex) else 1
 
 
 def component_address(e, t: Array, pointer, part):

@@ -195,7 +195,7 @@ def _compared_with(x, facts):
         elif inst.op is BAND and holds or inst.op is BOR and not holds:
             work += [(part, holds) for part in inst.args]
         else:
-            more = (_MORE if holds else _MORE_UNLESS).get(inst.op)
+            more = _MORE.get(inst.op if holds else inst.op.negated)
             if more is not None and inst.args[0] is x:
                 yield more, inst.args[1]
             elif more is not None and inst.args[1] is x:

@@ -10,6 +10,7 @@ Needs: typed IR, nests not written out.  Keeps: SSA.  A failing check leaves the
 from __future__ import annotations
 
 from ..ir.core import Block, Function, Inst, Value
+from ..ops import arith as a
 from ..ops.control import INVOKE, RETURN
 from ..ops.exceptions import NAN_CHECK
 from ..ops.nest import NEST, NEST_INTO, Leaf, Node
@@ -17,7 +18,7 @@ from ..types.kinds import Float, NpFloat, Singleton, Type
 
 __all__ = ["run"]
 
-_NAMES = {"fadd": "add", "fsub": "subtract", "fmul": "multiply", "fdiv": "divide", "frem": "remainder"}
+_NAMES = {a.FADD: "add", a.FSUB: "subtract", a.FMUL: "multiply", a.FDIV: "divide", a.FREM: "remainder"}
 
 
 def run(functions: list[Function]) -> None:
@@ -38,7 +39,7 @@ def _checked(inst: Inst, wrapped) -> list[Inst]:
         return [inst]
     if inst.op is INVOKE and not inst.attrs["callee"].library:
         return [inst]
-    name = inst.attrs["callee"].name if inst.op is INVOKE else _NAMES.get(inst.op.name, inst.op.name)
+    name = inst.attrs["callee"].name if inst.op is INVOKE else _NAMES.get(inst.op, inst.op.name)
     test = _test(inst.result, inst.args, name)
     if test is None:
         return [inst]

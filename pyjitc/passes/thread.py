@@ -25,9 +25,6 @@ __all__ = ["thread"]
 repair = lazy(f"{__package__}.repair")  # most functions have no such branch
 
 _BACK = 4  # the most blocks before an edge that are searched for branches
-_RELATIONS = {a.ILT: "<", a.ILE: "<=", a.IGT: ">", a.IGE: ">=", a.IEQ: "==", a.INE: "!="}
-_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
-_OTHERWISE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 LONGEST = 8  # the most instructions of a block that is copied
 _DECIDES = frozenset((a.BNOT, a.CAST, *a.INTEGER_COMPARISONS, s.UNION_IS, s.TUPLE_GET))
 
@@ -75,7 +72,7 @@ def _condition(block: Block, facts: Facts):
     if inst is None or inst.op not in _DECIDES or inst not in block.insts or inst.args[0] not in block.params:
         return None
     if all(facts.known(v) is not None for v in inst.args[1:]) or (
-            inst.op in _RELATIONS and inst.args[1].type is Int and inst.args[1] not in block.params
+            inst.op in a.INTEGER_COMPARISONS and inst.args[1].type is Int and inst.args[1] not in block.params
             and (inst.args[1].inst not in block.insts or facts.defined_by(inst.args[1], ARRAY_DIM))):
         return block.params.index(inst.args[0]), inst
     return None
@@ -95,7 +92,7 @@ def _decided(block: Block, way: tuple[Block, Inst, Edge], facts: Facts, edges) -
     if test is None:
         return None if facts.known(arg) is None else -1
     constant = facts.known(arg)
-    if constant is not None and test.op in _RELATIONS and facts.known(test.args[1]) is None:
+    if constant is not None and test.op in a.INTEGER_COMPARISONS and facts.known(test.args[1]) is None:
         return _by_branches(test, constant.attrs["value"], source, edge, facts, edges)
     trial = Inst(test.op, [arg, *test.args[1:]], test.attrs, Value(test.result.type))
     better = simplify_inst(facts, trial)
@@ -111,32 +108,30 @@ def _by_branches(test: Inst, c: int, source: Block, edge: Edge, facts: Facts, ed
     for _ in range(_BACK):
         branch = source.insts[-1]
         made = branch.args[0].inst if branch.op is BRANCH and edge in branch.targets else None
-        if made is not None and made.op in _RELATIONS and branch.targets[0].block is not branch.targets[1].block:
+        if made is not None and made.op in a.INTEGER_COMPARISONS and (
+                branch.targets[0].block is not branch.targets[1].block):
             first, second = (facts.known(v) for v in made.args)
-            relation, d = _RELATIONS[made.op], 0
+            relation, d = None, 0  # what is known of d and n
             if second is not None and _number(made.args[0], facts) == n:
-                relation, d = _TURNED[relation], second.attrs["value"]
+                relation, d = made.op.swapped, second.attrs["value"]
             elif first is not None and _number(made.args[1], facts) == n:
-                d = first.attrs["value"]
-            else:
-                relation = ""
-            if relation and edge is branch.targets[1]:
-                relation = _OTHERWISE[relation]
-            if relation == "<" or relation == "<=":
-                low = max(low, d + (relation == "<"))
-            elif relation == ">" or relation == ">=":
-                high = min(high, d - (relation == ">"))
-            elif relation == "==":
+                relation, d = made.op, first.attrs["value"]
+            if relation is not None and edge is branch.targets[1]:
+                relation = relation.negated
+            if relation is a.ILT or relation is a.ILE:
+                low = max(low, d + (relation is a.ILT))
+            elif relation is a.IGT or relation is a.IGE:
+                high = min(high, d - (relation is a.IGT))
+            elif relation is a.IEQ:
                 low, high = max(low, d), min(high, d)
         if len(edges[source]) != 1:
             break
         source, inst, edge = edges[source][0]
         if edge is inst.unwind:
             break
-    always = {"<": c < low, "<=": c <= low, ">": c > high, ">=": c >= high, "==": low == high == c,
-              "!=": not low <= c <= high}
-    relation = _RELATIONS[test.op]
-    return 0 if always[relation] else 1 if always[_OTHERWISE[relation]] else None
+    always = {a.ILT: c < low, a.ILE: c <= low, a.IGT: c > high, a.IGE: c >= high, a.IEQ: low == high == c,
+              a.INE: not low <= c <= high}
+    return 0 if always[test.op] else 1 if always[test.op.negated] else None
 
 
 def _number(value: Value, facts: Facts):
