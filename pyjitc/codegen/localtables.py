@@ -344,9 +344,9 @@ absent:
   ret i64 -1"""
 
 
-def _short_text(text: str, i: str = "", j: str = "", yes: str = "quick", no: str = "other") -> str:
-    """Text that continues at `yes` where a text, or its part from i to j, is ASCII and short enough, with the address
-    of its characters in %chars and its length in %length; else at `no`."""
+def _short_text(text: str, i: str = "", j: str = "") -> str:
+    """Text that continues at `quick` where a text, or its part from i to j, is ASCII and short enough, with the address
+    of its characters in %chars and its length in %length; else at `other`."""
     part = f"  %length = sub i64 {j}, {i}" if i else _load("length", "i64", text, STR["length"]).rstrip()
     skip = f"  %skip = add i64 {i}, {STR['ascii']}" if i else f"  %skip = add i64 0, {STR['ascii']}"
     return f"""
@@ -358,7 +358,7 @@ def _short_text(text: str, i: str = "", j: str = "", yes: str = "quick", no: str
   %direct = and i1 %plain, %short
 {skip}
   %chars = getelementptr i8, ptr {text}, i64 %skip
-  br i1 %direct, label %{yes}, label %{no}"""
+  br i1 %direct, label %quick, label %other"""
 
 
 # ASCII texts with up to _SHORT characters are hashed by their characters, so that parts of texts need no object. The

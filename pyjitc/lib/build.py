@@ -25,9 +25,9 @@ extended = lazy("pyjitc.lib.extended")
 units = lazy("pyjitc.lib.np.dates.units")
 
 __all__ = ["a_type", "apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked",
-           "SYMBOLS", "sample", "wide_as", "fitted", "is_list", "is_sequence", "list_item", "no_shape", "compiled",
-           "outlined", "unvectorised", "gathering", "unoptimised", "unpolled", "flagged", "FLAGS", "Rules",
-           "DERIVATIVES", "by_value", "derivatives", "BATCHED", "batched"]
+           "SYMBOLS", "sample", "wide_as", "fitted", "is_list", "is_sequence", "list_item", "no_shape", "applied",
+           "by_parts", "compiled", "outlined", "unvectorised", "gathering", "unoptimised", "unpolled",
+           "flagged", "FLAGS", "Rules", "DERIVATIVES", "by_value", "derivatives", "BATCHED", "batched"]
 
 _owned = lazy("pyjitc.ops.owned")  # only programs with typed lists load it
 const = Const
@@ -38,6 +38,20 @@ SYMBOLS = {
     "&": operator.and_, "|": operator.or_, "^": operator.xor,
     "<": operator.lt, "<=": operator.le, "==": operator.eq, "!=": operator.ne, ">": operator.gt, ">=": operator.ge,
 }
+
+
+def applied(op):
+    """The rule that applies an operation to the operands."""
+    return lambda *operands: apply(op, *operands)
+
+
+def by_parts(op):
+    """The rule that applies an operation to the real parts of two complex numbers, and to their imaginary parts."""
+    def rule(x, y):
+        return apply(arith.COMPLEX_MAKE, *[apply(op, apply(part, x), apply(part, y))
+                                           for part in (arith.REAL, arith.IMAG)])
+
+    return rule
 
 
 def compiled(function):

@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 
 from ..base.lazy import lazy
+from ..infer.constants import constant
 from ..infer.join import link_alike
 from ..infer.meaning import Apply, Call, CallValue, Const, Mismatch, Share, Throw
 from ..infer.names import describe
@@ -339,7 +340,7 @@ class Library:
 
     def getattr(self, x, name):
         if name == "__class__" and not isinstance(x.type, ObjectOf) and x.type is not Object:
-            return CallValue(Const(Singleton(type), type), x)
+            return CallValue(constant(type), x)
         added = name in extended.ATTRIBUTES
         # The protocol of objects of a program's classes finds any name, so registered attributes come first.
         found = extended.attribute(x, name) if added and isinstance(x.type, ObjectOf) else None

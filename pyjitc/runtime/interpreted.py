@@ -82,23 +82,24 @@ def as_exception(x, message):
     raise TypeError(message)
 
 
-def matches(error, classes):
-    """Whether `except classes` catches an exception."""
+def _wanted(classes) -> tuple:
+    """The classes behind `except`."""
     wanted = classes if isinstance(classes, tuple) else (classes,)
     for cls in wanted:
         if not (isinstance(cls, type) and issubclass(cls, BaseException)):
             raise TypeError("catching classes that do not inherit from BaseException is not allowed")
-    return any(cls in type(error).__mro__ for cls in wanted)
+    return wanted
+
+
+def matches(error, classes):
+    """Whether `except classes` catches an exception."""
+    return any([cls in type(error).__mro__ for cls in _wanted(classes)])
 
 
 def group_match(error, classes):
     """What `except* classes` makes of an exception: (the rest, what it catches, the exception that is handled then)."""
-    wanted = classes if isinstance(classes, tuple) else (classes,)
-    for cls in wanted:
-        if not (isinstance(cls, type) and issubclass(cls, BaseException)):
-            raise TypeError("catching classes that do not inherit from BaseException is not allowed")
-        if issubclass(cls, BaseExceptionGroup):
-            raise TypeError("catching ExceptionGroup with except* is not allowed. Use except instead.")
+    if any(issubclass(cls, BaseExceptionGroup) for cls in _wanted(classes)):
+        raise TypeError("catching ExceptionGroup with except* is not allowed. Use except instead.")
     caught, rest = None, error
     if error is not None and matches(error, classes):
         caught, rest = error, None

@@ -316,25 +316,24 @@ def extreme(function, items, key=None):
     return function(items, key=key)
 
 
-def union_with(x, others):
+def updated(update, x, others):
+    """A copy of a set, updated by each of the others in turn."""
     made = set(x)
     for other in others:
-        made.update(other)
+        update(made, other)
     return made
+
+
+def union_with(x, others):
+    return updated(set.update, x, others)
 
 
 def intersection_with(x, others):
-    made = set(x)
-    for other in others:
-        made.intersection_update(other)
-    return made
+    return updated(set.intersection_update, x, others)
 
 
 def difference_with(x, others):
-    made = set(x)
-    for other in others:
-        made.difference_update(other)
-    return made
+    return updated(set.difference_update, x, others)
 
 
 _OF_SETS = {"union": union_with, "intersection": intersection_with, "difference": difference_with}

@@ -1,7 +1,7 @@
 """Library functions of the `cmath` module, in the compiled subset, after CPython's Modules/cmathmodule.c.
 
 Infinities and nans are rare and their tables large: for such arguments the interpreter's own function is called, which
-is the last operand of every library function here.
+is the last operand of `called` and of the functions of two numbers.
 """
 from __future__ import annotations
 
@@ -44,6 +44,13 @@ def special_adjoint(z, function, z_, function_, g):
 derivatives(special, special_tangent, special_adjoint, of_complex=True)
 
 
+def called(finite, z, function):
+    """A function of `cmath`. finite: the library function for finite numbers."""
+    if is_special(z):
+        return special(z, function)
+    return finite(z)
+
+
 def checked(z):
     if FABS(REAL(z)) == INF or FABS(IMAG(z)) == INF:
         raise OverflowError(RANGE)
@@ -59,13 +66,7 @@ def turned_back(z):
     return COMPLEX_MAKE(IMAG(z), -REAL(z))
 
 
-def sqrt(z, function):
-    if is_special(z):
-        return special(z, function)
-    return sqrt_finite(z)
-
-
-def sqrt_finite(z):
+def sqrt(z):
     if REAL(z) == 0.0 and IMAG(z) == 0.0:
         return COMPLEX_MAKE(0.0, IMAG(z))
     ax, ay = FABS(REAL(z)), FABS(IMAG(z))
@@ -81,9 +82,7 @@ def sqrt_finite(z):
     return COMPLEX_MAKE(d, COPYSIGN(s, IMAG(z)))
 
 
-def exp(z, function):
-    if is_special(z):
-        return special(z, function)
+def exp(z):
     if REAL(z) > LOG_LARGE:
         size = EXP(REAL(z) - 1.0)
         return checked(COMPLEX_MAKE(size * COS(IMAG(z)) * E, size * SIN(IMAG(z)) * E))
@@ -91,13 +90,7 @@ def exp(z, function):
     return checked(COMPLEX_MAKE(size * COS(IMAG(z)), size * SIN(IMAG(z))))
 
 
-def log(z, function):
-    if is_special(z):
-        return special(z, function)
-    return log_finite(z)
-
-
-def log_finite(z):
+def log(z):
     ax, ay = FABS(REAL(z)), FABS(IMAG(z))
     if ax > LARGE or ay > LARGE:
         size = LOG(HYPOT(FDIV(ax, 2.0), FDIV(ay, 2.0))) + LN2
@@ -123,8 +116,8 @@ def log_base(z, base, function):
     if REAL(z) == 0.0 and IMAG(z) == 0.0:  # in CPython the second call overwrites C's errno of the first
         x = COMPLEX_MAKE(-INF, ATAN2(IMAG(z), REAL(z)))
     else:
-        x = log_finite(z)
-    y = log_finite(base)
+        x = log(z)
+    y = log(base)
     a, b, c, d = REAL(x), IMAG(x), REAL(y), IMAG(y)
     if c == 0.0 and d == 0.0:
         raise ValueError(DOMAIN)
@@ -137,70 +130,50 @@ def log_base(z, base, function):
     return COMPLEX_MAKE(FDIV(a * ratio + b, scale), FDIV(b * ratio - a, scale))
 
 
-def log10(z, function):
-    if is_special(z):
-        return special(z, function)
-    result = log_finite(z)
+def log10(z):
+    result = log(z)
     return COMPLEX_MAKE(FDIV(REAL(result), LN10), FDIV(IMAG(result), LN10))
 
 
-def acos(z, function):
-    if is_special(z):
-        return special(z, function)
+def acos(z):
     x, y = REAL(z), IMAG(z)
     if FABS(x) > LARGE or FABS(y) > LARGE:
         size = LOG(HYPOT(FDIV(x, 2.0), FDIV(y, 2.0))) + LN2 * 2.0
         if x < 0.0:
             return COMPLEX_MAKE(ATAN2(FABS(y), x), -COPYSIGN(size, y))
         return COMPLEX_MAKE(ATAN2(FABS(y), x), COPYSIGN(size, -y))
-    s1 = sqrt_finite(COMPLEX_MAKE(1.0 - x, -y))
-    s2 = sqrt_finite(COMPLEX_MAKE(1.0 + x, y))
+    s1 = sqrt(COMPLEX_MAKE(1.0 - x, -y))
+    s2 = sqrt(COMPLEX_MAKE(1.0 + x, y))
     return COMPLEX_MAKE(2.0 * ATAN2(REAL(s1), REAL(s2)), ASINH(REAL(s2) * IMAG(s1) - IMAG(s2) * REAL(s1)))
 
 
-def acosh(z, function):
-    if is_special(z):
-        return special(z, function)
+def acosh(z):
     x, y = REAL(z), IMAG(z)
     if FABS(x) > LARGE or FABS(y) > LARGE:
         return COMPLEX_MAKE(LOG(HYPOT(FDIV(x, 2.0), FDIV(y, 2.0))) + LN2 * 2.0, ATAN2(y, x))
-    s1 = sqrt_finite(COMPLEX_MAKE(x - 1.0, y))
-    s2 = sqrt_finite(COMPLEX_MAKE(x + 1.0, y))
+    s1 = sqrt(COMPLEX_MAKE(x - 1.0, y))
+    s2 = sqrt(COMPLEX_MAKE(x + 1.0, y))
     return COMPLEX_MAKE(ASINH(REAL(s1) * REAL(s2) + IMAG(s1) * IMAG(s2)), 2.0 * ATAN2(IMAG(s1), REAL(s2)))
 
 
-def asinh(z, function):
-    if is_special(z):
-        return special(z, function)
-    return asinh_finite(z)
-
-
-def asinh_finite(z):
+def asinh(z):
     x, y = REAL(z), IMAG(z)
     if FABS(x) > LARGE or FABS(y) > LARGE:
         size = LOG(HYPOT(FDIV(x, 2.0), FDIV(y, 2.0))) + LN2 * 2.0
         if y >= 0.0:
             return COMPLEX_MAKE(COPYSIGN(size, x), ATAN2(y, FABS(x)))
         return COMPLEX_MAKE(-COPYSIGN(size, -x), ATAN2(y, FABS(x)))
-    s1 = sqrt_finite(COMPLEX_MAKE(1.0 + y, -x))
-    s2 = sqrt_finite(COMPLEX_MAKE(1.0 - y, x))
+    s1 = sqrt(COMPLEX_MAKE(1.0 + y, -x))
+    s2 = sqrt(COMPLEX_MAKE(1.0 - y, x))
     return COMPLEX_MAKE(ASINH(REAL(s1) * IMAG(s2) - REAL(s2) * IMAG(s1)),
                         ATAN2(y, REAL(s1) * REAL(s2) - IMAG(s1) * IMAG(s2)))
 
 
-def asin(z, function):
-    if is_special(z):
-        return special(z, function)
-    return turned_back(asinh_finite(turned(z)))
+def asin(z):
+    return turned_back(asinh(turned(z)))
 
 
-def atanh(z, function):
-    if is_special(z):
-        return special(z, function)
-    return atanh_finite(z)
-
-
-def atanh_finite(z):
+def atanh(z):
     if COPYSIGN(1.0, REAL(z)) < 0.0:
         result = atanh_right(COMPLEX_MAKE(-REAL(z), -IMAG(z)))
         return COMPLEX_MAKE(-REAL(result), -IMAG(result))
@@ -222,19 +195,11 @@ def atanh_right(z):
                         FDIV(-ATAN2(-2.0 * y, (1.0 - x) * (1.0 + x) - ay * ay), 2.0))
 
 
-def atan(z, function):
-    if is_special(z):
-        return special(z, function)
-    return turned_back(atanh_finite(turned(z)))
+def atan(z):
+    return turned_back(atanh(turned(z)))
 
 
-def cosh(z, function):
-    if is_special(z):
-        return special(z, function)
-    return cosh_finite(z)
-
-
-def cosh_finite(z):
+def cosh(z):
     x, y = REAL(z), IMAG(z)
     if FABS(x) > LOG_LARGE:
         less = x - COPYSIGN(1.0, x)
@@ -242,19 +207,11 @@ def cosh_finite(z):
     return checked(COMPLEX_MAKE(COS(y) * COSH(x), SIN(y) * SINH(x)))
 
 
-def cos(z, function):
-    if is_special(z):
-        return special(z, function)
-    return cosh_finite(turned(z))
+def cos(z):
+    return cosh(turned(z))
 
 
-def sinh(z, function):
-    if is_special(z):
-        return special(z, function)
-    return sinh_finite(z)
-
-
-def sinh_finite(z):
+def sinh(z):
     x, y = REAL(z), IMAG(z)
     if FABS(x) > LOG_LARGE:
         less = x - COPYSIGN(1.0, x)
@@ -262,19 +219,11 @@ def sinh_finite(z):
     return checked(COMPLEX_MAKE(COS(y) * SINH(x), SIN(y) * COSH(x)))
 
 
-def sin(z, function):
-    if is_special(z):
-        return special(z, function)
-    return turned_back(sinh_finite(turned(z)))
+def sin(z):
+    return turned_back(sinh(turned(z)))
 
 
-def tanh(z, function):
-    if is_special(z):
-        return special(z, function)
-    return tanh_finite(z)
-
-
-def tanh_finite(z):
+def tanh(z):
     x, y = REAL(z), IMAG(z)
     if FABS(x) > LOG_LARGE:
         return COMPLEX_MAKE(COPYSIGN(1.0, x), 4.0 * SIN(y) * COS(y) * EXP(-2.0 * FABS(x)))
@@ -285,10 +234,8 @@ def tanh_finite(z):
     return COMPLEX_MAKE(FDIV(tx * (1.0 + ty * ty), below), FDIV(ty, below) * cx * cx)
 
 
-def tan(z, function):
-    if is_special(z):
-        return special(z, function)
-    return turned_back(tanh_finite(turned(z)))
+def tan(z):
+    return turned_back(tanh(turned(z)))
 
 
 def polar(z):

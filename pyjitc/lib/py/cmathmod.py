@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import cmath
 
+from ...infer.constants import constant
 from ...infer.meaning import Call, Const, Expr, Mismatch
 from ...ops.arith import BAND, BNOT, BOR, FEQ, FLT, IMAG, REAL
 from ...ops.math import ATAN2, FABS
@@ -28,13 +29,15 @@ def _complex(x: Expr) -> Expr:
     return cast(x, Complex)
 
 
-def _one(name):
-    """The rule of a function of one complex number; for special values its library function calls the interpreter's."""
-    function, own = getattr(cmathfn, name), getattr(cmath, name)
+def _called(name: str, z: Expr) -> Expr:
+    """The call of a function of one complex number, for special values that of the interpreter."""
+    return Call(cmathfn.called, constant(getattr(cmathfn, name)), _complex(z), Const(k.Object, getattr(cmath, name)))
 
+
+def _one(name):
     @rule(f"cmath.{name}")
     def found(z, /):
-        return Call(function, _complex(z), Const(k.Object, own))
+        return _called(name, z)
 
     return found
 
@@ -42,7 +45,7 @@ def _one(name):
 @rule("cmath.log")
 def _log(z, base=..., /):
     if base.type is k.Ellipsis_:
-        return Call(cmathfn.log, _complex(z), Const(k.Object, cmath.log))
+        return _called("log", z)
     return Call(cmathfn.log_base, _complex(z), _complex(base), Const(k.Object, cmath.log))
 
 

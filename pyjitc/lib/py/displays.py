@@ -150,30 +150,14 @@ def _searched(x, name, args, kwargs):
 class _Display(Protocol):
     """The protocol of list and dict displays: their number of items is part of their type."""
 
-    def binary(self, op, x, y, inplace):
-        if op == "*" and is_integer(y.type) or isinstance(y.type, (ListDisplay, DictDisplay)):
-            raise refusals.not_yet(x.type, f"`{op}` of")
-        return None
-
-    def reflected(self, op, x, y, inplace):
-        if op == "*" and is_integer(x.type):
-            raise refusals.not_yet(y.type, "`*` of")
-        return None
-
     def truth(self, x):
         return Const(Bool, bool(x.type.members))
 
     def length(self, x):
         return Const(Int, len(x.type.members))
 
-    def setitem(self, x, i, value, asks):
-        raise refusals.not_yet(x.type, "assigning to an item of")
 
-    def delitem(self, x, i):
-        raise refusals.not_yet(x.type, "deletion of an item of")
-
-
-class _List(Protocol):
+class _List(_Display):
     """Operations on a list display for which its type is enough. For all others it must become a list, whose protocol
     is in lists.py: see infer/displays.py."""
 
@@ -196,12 +180,6 @@ class _List(Protocol):
         if isinstance(y.type, (ListDisplay, List)) and isinstance(x.type, (ListDisplay, List)):
             raise NeedsList
         return None
-
-    def truth(self, x):
-        return Const(Bool, bool(x.type.members))
-
-    def length(self, x):
-        return Const(Int, len(x.type.members))
 
     def elements(self, x):
         return [Apply(STRUCT_GET, x, field=name) for name, _ in x.type.members]
@@ -238,6 +216,22 @@ class _List(Protocol):
 
 
 class _Dict(_Display):
+    def binary(self, op, x, y, inplace):
+        if op == "*" and is_integer(y.type) or isinstance(y.type, (ListDisplay, DictDisplay)):
+            raise refusals.not_yet(x.type, f"`{op}` of")
+        return None
+
+    def reflected(self, op, x, y, inplace):
+        if op == "*" and is_integer(x.type):
+            raise refusals.not_yet(y.type, "`*` of")
+        return None
+
+    def setitem(self, x, i, value, asks):
+        raise refusals.not_yet(x.type, "assigning to an item of")
+
+    def delitem(self, x, i):
+        raise refusals.not_yet(x.type, "deletion of an item of")
+
     def attribute(self, x, name):
         return Apply(METHOD_MAKE, x, name=name) if name in _READS else None
 

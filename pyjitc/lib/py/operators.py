@@ -19,7 +19,8 @@ from ...types import kinds as k
 from ...types.classes import MIRRORED
 from ...types.kinds import Bool, Complex, Float, Int, is_number, is_python_number, is_scalar, is_time
 from ...types.lattice import python_promote
-from ..build import apply, cast, mismatch, number
+from ..build import applied as _of
+from ..build import apply, by_parts as _parts, cast, mismatch, number
 
 # modules that most functions do not need
 numbers = lazy("pyjitc.lib.py.numbers")
@@ -102,17 +103,6 @@ def _float_pow(x, y):
 
 
 # ---------------------------------------------------------------- complex
-
-
-def _parts(op):
-    def rule(x, y):
-        return apply(COMPLEX_MAKE, apply(op, apply(REAL, x), apply(REAL, y)), apply(op, apply(IMAG, x), apply(IMAG, y)))
-
-    return rule
-
-
-def _of(op) -> Rule:
-    return lambda *operands: apply(op, *operands)
 
 
 def _called(name: str) -> Rule:

@@ -125,7 +125,7 @@ def _like(name, zero, value=None):
         only_cpu(name, device, None)
         if not isinstance(a.type, Array):
             keywords = {"dtype": dtype or NONE, "order": Const(Str, order or "K"), "shape": shape or NONE}
-            return CallValue(Const(Singleton(_AS_ARRAY[name]), _AS_ARRAY[name]), a, *fill, keywords=keywords)
+            return CallValue(constant(_AS_ARRAY[name]), a, *fill, keywords=keywords)
         t = scalar_of(dtype) if dtype else a.type.dtype
         dims = _shape(shape) if shape else [Apply(ARRAY_DIM, a, axis=k) for k in range(a.type.ndim)]
         same_rank = len(dims) == a.type.ndim
@@ -175,7 +175,7 @@ def _full(shape, fill_value, dtype=None, order: Constant = "C", *, device: Const
     if isinstance(value.type, Array):
         natural = value.type.dtype
     if isinstance(value.type, (Tuple, kinds.Struct)):
-        return CallValue(Const(Singleton(full_of), full_of), shape, value, dtype or NONE, Const(Str, order or "C"))
+        return CallValue(constant(full_of), shape, value, dtype or NONE, Const(Str, order or "C"))
     if natural is None and conversions.is_wide(value):
         natural = kinds.uint64
     if natural is None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ....infer.constants import constant
 from ....infer.meaning import Call, CallValue, Const, Expr, Mismatch, NotNative, Throw
 from ....ops.arith import CAST
 from ....types import kinds as k
@@ -199,7 +200,7 @@ def _days(name, place, x: Expr) -> Expr:
     if t is DAY:
         return x
     if isinstance(x.type, Array):
-        return CallValue(Const(k.Singleton(_in_days), _in_days), x)
+        return CallValue(constant(_in_days), x)
     return cast(x, DAY)
 
 

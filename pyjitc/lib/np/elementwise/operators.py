@@ -16,7 +16,8 @@ from ....ops.elementary import provide
 from ....types import kinds as k
 from ....types.classes import MIRRORED
 from ....types.lattice import dtype_of, kind_of, promote
-from ...build import apply, cast, convert
+from ...build import applied as _of
+from ...build import apply, by_parts as _parts, cast, convert
 
 elementary = lazy("pyjitc.lib.elementary.table")  # most functions have neither powers nor elementary functions
 math = lazy("pyjitc.ops.math")
@@ -29,19 +30,8 @@ provide(lambda name, cls: elementary.meaning(name, cls))
 Rule = Callable[[Expr, Expr], Expr]
 
 
-def _of(op) -> Rule:
-    return lambda *operands: apply(op, *operands)
-
-
 def _called(name: str) -> Rule:
     return lambda *operands: Call(getattr(numbers, name), *operands)
-
-
-def _parts(op):
-    def rule(x, y):
-        return apply(COMPLEX_MAKE, apply(op, apply(REAL, x), apply(REAL, y)), apply(op, apply(IMAG, x), apply(IMAG, y)))
-
-    return rule
 
 
 def _in(t: k.Type, op) -> Rule:

@@ -20,9 +20,8 @@ from ...build import by_value, compiled, derivatives, unvectorised
 from ...intrinsics import strided
 from ...rule import Constant, rule
 from .factors import own_cholesky, own_lu, own_solve
-from .products import as_array, conjugated, converted, of_type, stack_text
+from .products import as_array, conjugated, converted, of_type, stack_shape
 from .stacks import over_matrices
-from ..shapes.views import shape_text
 
 __all__ = ["CALLS"]
 
@@ -233,23 +232,9 @@ def solve(a, b, single):
     if b.shape[-2] != a.shape[-1]:
         raise ValueError("solve: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature "
                          f"(m,m),(m,n)->(m,n) (size {b.shape[-2]} is different from {a.shape[-1]})")
-    x = np.empty(leading(a.shape, b.shape, max(a.ndim, b.ndim) - 1) + b.shape[-2:], a.dtype)
+    x = np.empty(stack_shape(a.shape, b.shape, max(a.ndim, b.ndim) - 1) + b.shape[-2:], a.dtype)
     solve_stack(x, a, b)
     return narrowed(x, single)
-
-
-def leading(a, b, back):
-    """The broadcast shape of all axes but the last two, for stacks of matrices."""
-    if back < 2:
-        return ()
-    n = a[len(a) - 1 - back] if back < len(a) else 1
-    m = b[len(b) - 1 - back] if back < len(b) else 1
-    if n != m and n != 1 and m != 1:
-        raise ValueError("operands could not be broadcast together with remapped shapes [original->remapped]: "
-                         f"{shape_text(a)}->({stack_text(a, 0)}newaxis,newaxis) "
-                         f"{shape_text(b)}->({stack_text(b, 0)}newaxis,newaxis) "
-                         f" and requested shape ({b[-2]},{b[-1]})")
-    return (m if n == 1 else n,) + leading(a, b, back - 1)
 
 
 @rule("np.linalg.solve")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ....infer.constants import constant
 from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, NotNative, Throw
 from ....ops.arith import IADD, IMUL
 from ....ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, ARRAY_VIEW
@@ -341,8 +342,8 @@ def _squeeze(a, axis=None):
     if k.is_numpy_scalar(a.type) and (axis is None or axis.value in (0, -1)):
         return a
     if not isinstance(a.type, Array):
-        whole = CallValue(Const(k.Singleton(np.asarray), np.asarray), a)
-        return CallValue(Const(k.Singleton(np.squeeze), np.squeeze), whole, axis or NONE)
+        whole = CallValue(constant(np.asarray), a)
+        return CallValue(constant(np.squeeze), whole, axis or NONE)
     if a.type.ndim == 0 and (axis is None or axis.value in (0, -1)):
         return Call(squeezed, a, Const(k.Tuple(()), ()))
     if axis is None:

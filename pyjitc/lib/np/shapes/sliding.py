@@ -24,7 +24,7 @@ def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=Fa
         pass_a_tuple(window_shape)
     if not isinstance(window_shape, (tuple, list)):
         return sliding_window_view(x, (window_shape,), axis, writeable=writeable)
-    check_not_negative(window_shape, 0)
+    check_not_negative(window_shape, 0, "`window_shape` cannot contain negative values")
     if axis is None and len(window_shape) != x.ndim:
         raise ValueError(f"Since axis is `None`, must provide window_shape for all dimensions of `x`; got "
                          f"{len(window_shape)} window_shape "
@@ -44,11 +44,11 @@ def pass_a_tuple(window_shape):
                    "pass a tuple")
 
 
-def check_not_negative(window_shape, j):
-    if j < len(window_shape):
-        if window_shape[j] < 0:
-            raise ValueError("`window_shape` cannot contain negative values")
-        check_not_negative(window_shape, j + 1)
+def check_not_negative(shape, j, message):
+    if j < len(shape):
+        if shape[j] < 0:
+            raise ValueError(message)
+        check_not_negative(shape, j + 1, message)
 
 
 def trimmed(shape, window, axes, j):
@@ -105,7 +105,7 @@ def as_strided(x, shape=None, strides=None, subok=False, writeable=True):
         return as_strided(x, x.shape, strides, subok, writeable)
     if not isinstance(shape, tuple):
         pass_tuples(shape)
-    check_lengths(shape, 0)
+    check_not_negative(shape, 0, "negative dimensions are not allowed")
     if strides is not None:
         if not isinstance(strides, tuple):
             pass_tuples(strides)
@@ -123,13 +123,6 @@ def as_strided(x, shape=None, strides=None, subok=False, writeable=True):
 def pass_tuples(given):
     raise NotNative("shape= and strides= of np.lib.stride_tricks.as_strided are tuples: how many axes the result has "
                     "must be known", "pass tuples")
-
-
-def check_lengths(shape, j):
-    if j < len(shape):
-        if shape[j] < 0:
-            raise ValueError("negative dimensions are not allowed")
-        check_lengths(shape, j + 1)
 
 
 def rows_first(shape, step, j, found):

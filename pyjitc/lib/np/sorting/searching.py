@@ -3,11 +3,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ....infer.constants import constant
 from ....infer.meaning import CallValue, Const, Mismatch, NotNative, Throw
 from ....ops.arith import CAST, IADD, ISUB
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ....ops.structure import CHOOSE
-from ....types.kinds import Array, Bool, DType, Int, NpInt, Singleton, Str, is_integer, is_scalar
+from ....types.kinds import Array, Bool, DType, Int, NpInt, Str, is_integer, is_scalar
 from ....types.lattice import dtype_of, kind_of, numpy_counterpart
 from ...build import a_type, outlined, promoted, type_name
 from ...rule import ArrayLike, Constant, NONE, NumberOrArray, methods, rule
@@ -206,10 +207,6 @@ def bincount(x, weights=None, minlength=0):
     return sums
 
 
-def _call(function, *args):
-    return CallValue(Const(Singleton(function), function), *args, keywords={})
-
-
 def _common(name, x, y):
     """The dtype in which two operands are compared after conversion to arrays."""
     parts = []
@@ -229,7 +226,7 @@ def _common(name, x, y):
 def _searchsorted(a: ArrayLike, v: NumberOrArray, side: Constant = "left", sorter: ArrayLike = None):
     if sorter and not (isinstance(sorter.type.dtype, NpInt) and sorter.type.ndim == 1):
         return Throw(TypeError, "sorter must only contain integers")
-    return _call(search, a, v, Const(Str, side), sorter or NONE, _common("searchsorted", a, v))
+    return CallValue(constant(search), a, v, Const(Str, side), sorter or NONE, _common("searchsorted", a, v))
 
 
 @rule("np.digitize")
@@ -241,7 +238,7 @@ def _digitize(x: NumberOrArray, bins: ArrayLike, right: Constant = False):
     if kind_of(bins.type.dtype) == "c":
         return Throw(TypeError,
                      "Cannot cast array data from dtype('complex128') to dtype('float64') according to the rule 'safe'")
-    return _call(digit, x, bins, Const(Bool, bool(right)), t)
+    return CallValue(constant(digit), x, bins, Const(Bool, bool(right)), t)
 
 
 @rule("np.bincount")
@@ -258,7 +255,7 @@ def _bincount(x: ArrayLike, /, weights: ArrayLike = None, minlength=0):
                          f"Cannot cast array data from dtype('{source}') to dtype('{t}') according to the rule 'safe'")
     if weights and weights.type.ndim != 1:
         raise Mismatch("weights= of np.bincount must be a 1-d array")
-    return _call(bincount, x, weights or NONE, minlength)
+    return CallValue(constant(bincount), x, weights or NONE, minlength)
 
 
 CALLS = {

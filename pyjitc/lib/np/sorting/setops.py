@@ -3,10 +3,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ....infer.constants import constant
 from ....infer.meaning import CallValue, Const, NotNative, Throw
 from ....ops.arith import IADD, ISUB
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE
-from ....types.kinds import Bool, DType, Int, Singleton
+from ....types.kinds import Bool, DType, Int
 from ....types.lattice import dtype_of, kind_of
 from ...build import by_value, outlined, promoted
 from ...rule import ArrayLike, Constant, rule
@@ -356,10 +357,6 @@ def sort_rows(rows, order, first):
 
 # -- rules
 
-def _call(function, *args):
-    return CallValue(Const(Singleton(function), function), *args, keywords={})
-
-
 def _common(name, a, b):
     """The common type of the elements of two sets. Dates are equal to no duration, but have a common type with them."""
     if {kind_of(x.type.dtype) for x in (a, b)} == {"m", "M"}:
@@ -373,15 +370,16 @@ def _unique(ar: ArrayLike, return_index: Constant = False, return_inverse: Const
             sorted: Constant = True):
     flags = [Const(Bool, bool(x)) for x in (return_index, return_inverse, return_counts)]
     if axis is not None:
-        return _call(unique_rows, ar, *flags, Const(Int, axis))
-    return _call(unique, ar, *flags, Const(Bool, bool(equal_nan)))
+        return CallValue(constant(unique_rows), ar, *flags, Const(Int, axis))
+    return CallValue(constant(unique), ar, *flags, Const(Bool, bool(equal_nan)))
 
 
 def _two(function, signature="ar1: ArrayLike, ar2: ArrayLike"):
     @rule(f"np.{function.__name__}", signature)
     def found(ar1, ar2, *flags):
         t = _common(function.__name__, ar1, ar2)
-        return _call(function, ar1, ar2, *(Const(Bool, bool(x)) for x in flags), Const(DType(t), dtype_of(t)))
+        return CallValue(constant(function), ar1, ar2, *[Const(Bool, bool(x)) for x in flags],
+                         Const(DType(t), dtype_of(t)))
 
     return found
 
@@ -396,7 +394,7 @@ def _isin(element: ArrayLike, test_elements: ArrayLike, assume_unique=False, inv
         return Throw(ValueError, "The 'table' method is only supported for boolean or integer arrays. Please "
                                  "select 'sort' or None for kind.")
     t = _common("isin", a, b)
-    return _call(isin, a, b, Const(Bool, bool(invert)), Const(DType(t), dtype_of(t)))
+    return CallValue(constant(isin), a, b, Const(Bool, bool(invert)), Const(DType(t), dtype_of(t)))
 
 
 _UNIQUE = "ar1: ArrayLike, ar2: ArrayLike, assume_unique: Constant = False"

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import CallValue, Const, Expr, Mismatch, NotNative, Throw
+from ....infer.constants import constant
+from ....infer.meaning import CallValue, Expr, Mismatch, NotNative, Throw
 from ....ops.arith import CAST, IADD, IAND, IMUL, ISHL, ISHR, ISUB
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE, ROW_COPY
 from ....ops.structure import CHOOSE
-from ....types.kinds import Array, Int, Record, Singleton, Tuple, is_integer
+from ....types.kinds import Array, Int, Record, Tuple, is_integer
 from ...build import batched, by_value, outlined, provoked, unoptimised, unvectorised
 from ...rule import ArrayLike, Constant, call, methods, rule
 from ...intrinsics import as_type
@@ -493,7 +494,7 @@ def _lexsort(keys, axis: Constant = -1):
         _no_records("lexsort", t)
     if axis not in (-1, 0):
         raise Mismatch("axis= of np.lexsort must be -1 here")
-    return CallValue(Const(Singleton(lexsort), lexsort), keys)
+    return CallValue(constant(lexsort), keys)
 
 
 by_value("np.sorting.rules", sorted_last)

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ....infer.constants import constant
 from ....infer.expressions import list_of
 from ....infer.meaning import Apply, Call, CallValue, Const, Mismatch, NotNative
 from ....ops.structure import TUPLE_GET, TUPLE_MAKE
@@ -187,13 +188,9 @@ def _pairs(x):
     return x if parts is None else _tuple([_pairs(part) for part in parts])
 
 
-def _call(function, *args):
-    return CallValue(Const(k.Singleton(function), function), *args, keywords={})
-
-
 def _made(function, columns, bins, limits, density, weights):
-    return _call(function, _tuple(columns), bins, _pairs(limits or NONE), Const(k.Bool, bool(density)),
-                 weights or NONE)
+    return CallValue(constant(function), _tuple(columns), bins, _pairs(limits or NONE), Const(k.Bool, bool(density)),
+                     weights or NONE)
 
 
 def _check(name, columns, weights):
@@ -251,8 +248,9 @@ def _histogramdd(sample, bins=10, range=None, density: Constant = None, weights=
         if t.ndim == 1:
             columns = [sample]
         else:
-            return _call(np.histogramdd, Call(columns_of, sample, Const(k.Int, len(many))), bins, range or NONE,
-                         Const(k.Bool, bool(density)), weights or NONE)
+            columns = Call(columns_of, sample, Const(k.Int, len(many)))
+            return CallValue(constant(np.histogramdd), columns, bins, range or NONE, Const(k.Bool, bool(density)),
+                             weights or NONE)
     if columns is None:
         raise NotNative(f"np.histogramdd of {a_type(t)} is not compiled", "pass the columns as a tuple of arrays")
     _check("histogramdd", columns, weights)

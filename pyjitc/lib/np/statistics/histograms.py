@@ -3,12 +3,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from ....infer.constants import constant
 from ....infer.meaning import CallValue, Const, Mismatch, NotNative, Throw
 from ....ops.arith import CAST, IADD, ISUB
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ....ops.structure import CHOOSE
 from ....types import kinds as k
-from ....types.kinds import Array, Bool, DType, Int, NoneType, Singleton, Tuple, is_integer, is_number
+from ....types.kinds import Array, Bool, DType, Int, NoneType, Tuple, is_integer, is_number
 from ....types.lattice import dtype_of, kind_of, promote
 from ...build import outlined, type_name
 from ...rule import ArrayLike, Constant, NONE, NumberOrArray, rule
@@ -199,8 +200,8 @@ def histogram(a, bins, limits, density, weights, t, result):
 @rule("np.histogram")
 def _histogram(a: ArrayLike, bins: NumberOrArray = 10, range=None, density: Constant = None, weights: ArrayLike = None):
     if range and isinstance(range.type, k.Struct):
-        limits = CallValue(Const(Singleton(tuple), tuple), range, keywords={})
-        return CallValue(Const(Singleton(np.histogram), np.histogram), a, bins, limits,
+        limits = CallValue(constant(tuple), range)
+        return CallValue(constant(np.histogram), a, bins, limits,
                          Const(Bool, bool(density)), weights or NONE)
     limits, weights = range or NONE, weights or NONE
     kind = kind_of(a.type.dtype)
@@ -235,9 +236,9 @@ def _histogram(a: ArrayLike, bins: NumberOrArray = 10, range=None, density: Cons
         raise NotNative(f"np.histogram with bins of type {type_name(bins.type)} is not compiled",
                         "make an array of the edges")
     result = k.int64 if weights.type is NoneType else weights.type.dtype
-    return CallValue(Const(Singleton(histogram), histogram), a, bins, limits,
+    return CallValue(constant(histogram), a, bins, limits,
                      Const(Bool, bool(density)), weights,
-                     Const(DType(t), dtype_of(t)), Const(DType(result), dtype_of(result)), keywords={})
+                     Const(DType(t), dtype_of(t)), Const(DType(result), dtype_of(result)))
 
 
 CALLS = {np.histogram: _histogram}

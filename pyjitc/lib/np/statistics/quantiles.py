@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ....infer.constants import constant
 from ....infer.meaning import Call, CallValue, Const, Expr, Mismatch, NotNative, Throw
 from ....ops.arith import IADD, IAND
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE, SUM_EIGHTS
 from ....types import kinds as k
-from ....types.kinds import Array, DType, Singleton, is_number
+from ....types.kinds import Array, DType, is_number
 from ....types.lattice import dtype_of, kind_of, promote
 from ...build import unvectorised
 from ...rule import ArrayLike, Constant, NONE, NumberOrArray, rule
@@ -395,10 +396,6 @@ def _dtype(t):
     return Const(DType(t), dtype_of(t))
 
 
-def _call(function, *args):
-    return CallValue(Const(Singleton(function), function), *args, keywords={})
-
-
 def _median(name, skip):
     @rule(f"np.{name}")
     def found(a: ArrayLike, axis=None, out=None, overwrite_input=False, keepdims: Constant = np._NoValue):
@@ -406,8 +403,8 @@ def _median(name, skip):
         if isinstance(place, (Call, Throw)):
             return place
         t = a.type.dtype
-        return _call(median, a, place, Const(k.Bool, bool(keepdims)), _dtype(k.float64 if kind_of(t) in "biu" else t),
-                     Const(k.Bool, skip), out or NONE)
+        return CallValue(constant(median), a, place, Const(k.Bool, bool(keepdims)),
+                         _dtype(k.float64 if kind_of(t) in "biu" else t), Const(k.Bool, skip), out or NONE)
 
     return found
 
@@ -451,8 +448,8 @@ def _quantile(name, percent, skip=False):
         if out and not np.can_cast(dtype_of(t), dtype_of(out.type.dtype), "same_kind"):
             raise Mismatch(f"Cannot cast ufunc 'add' output from {dtype_of(t)!r} to {dtype_of(out.type.dtype)!r} with "
                            f"casting rule 'same_kind'")
-        return _call(quantile, a, q, place, Const(k.Str, method), Const(k.Bool, bool(keepdims)),
-                     Const(k.Bool, weak), Const(k.Bool, percent), _dtype(t), Const(k.Bool, skip), out or NONE)
+        return CallValue(constant(quantile), a, q, place, Const(k.Str, method), Const(k.Bool, bool(keepdims)),
+                         Const(k.Bool, weak), Const(k.Bool, percent), _dtype(t), Const(k.Bool, skip), out or NONE)
 
     return found
 
