@@ -271,7 +271,7 @@ class CompiledFunction(Pickled, Callable_):
                 if hasattr(error, "guards"):
                     if len(self._failures) >= _MOST_PASSING:
                         del self._failures[next(iter(self._failures))]
-                    self._failures[types] = _apart(error)
+                    self._failures[types] = _without_traceback(error)
                 raise
         found.seconds = perf_counter() - start
         self._link(types, found)
@@ -284,7 +284,7 @@ class CompiledFunction(Pickled, Callable_):
         error = self._failures.get(types)
         if error is not None:
             if all(portable.lookup(guard.container, guard.key) is guard.value for guard in error.guards):
-                raise _apart(error)
+                raise _without_traceback(error)
             del self._failures[types]
 
     def _link(self, types, native: Native) -> None:
@@ -545,7 +545,7 @@ def _prepare(self, /, *args, **kwargs):
         raise error.with_traceback(entry)
 
 
-def _apart(error: Exception) -> Exception:
+def _without_traceback(error: Exception) -> Exception:
     """An equal error without a traceback, whose frames would keep the arguments of the call alive."""
     made = type(error).__new__(type(error), *error.args)
     made.__dict__.update(error.__dict__)

@@ -15,7 +15,7 @@ from importlib.machinery import PathFinder
 
 from ..base import pages
 from ..base.lazy import lazy
-from .partition import APART, FORM, LIBRARY, PACKS
+from .partition import REMAINDERS, FORM, LIBRARY, PACKS
 
 importing = lazy("importlib.util")  # for installations that the search path alone does not find
 
@@ -195,7 +195,7 @@ class Module:
         error = c_void_p()
         self.large, self.huge = len(text) > _LARGE, len(text) > _HUGE
         self.unrolled = "llvm.loop.unroll.count" in text
-        self.packs, self.apart = PACKS in text, APART in text
+        self.packs, self.remainders = PACKS in text, REMAINDERS in text
         self.pointer = lib.ParseAssembly(lib.context, text.encode(), byref(error))
         message = _take(error)
         if message or not self.pointer:
@@ -310,11 +310,11 @@ def _options(pairs):
             lib.SetCommandLine(b"pyjitc", usual)
 
 
-def optimise(module: Module, machine: Machine, level: int, vectorize: bool = True) -> None:
+def optimise(module: Module, machine: Machine, level: int) -> None:
     """Run the default pipeline of `level` once."""
     lib = _library()
     tuning = lib.CreatePipelineTuningOptions()
-    vectorize = vectorize and not machine.gpu
+    vectorize = not machine.gpu
     lib.PTOSetLoopVectorization(tuning, vectorize)
     lib.PTOSetLoopInterleaving(tuning, vectorize)
     # Unrolling costs compile time, without a measurable gain besides interleaving. The threads of a GPU are its vector
@@ -326,7 +326,7 @@ def optimise(module: Module, machine: Machine, level: int, vectorize: bool = Tru
     passes = lib.buildPerModuleDefaultPipeline(builder, level)
     # The copies of an unrolled loop that may raise test for its end once, not each: a loop of its own makes the other
     # iterations. Sums over short rows whose indices are checked are slower with two loops.
-    with _options([(b"-unroll-runtime-multi-exit=1", b"-unroll-runtime-multi-exit=0")] if module.apart else []):
+    with _options([(b"-unroll-runtime-multi-exit=1", b"-unroll-runtime-multi-exit=0")] if module.remainders else []):
         lib.RunNewModulePassManager(passes, module.pointer, builder)
     lib.DisposeNewModulePassManger(passes)
     lib.DisposePassBuilder(builder)

@@ -209,7 +209,7 @@ class Module:
         if self.packs:
             text = partition.PACKS + text
         if self.metadata.branching:
-            text = partition.APART + text
+            text = partition.REMAINDERS + text
         if (self.skips_loop_passes and all(self.skips_loop_passes) and not self.novectorize
                 and all(helpers.needs_few_passes(name, self.has_loops or self.nogil) for name in self.helpers)):
             return text + partition.FEW_PASSES

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 
 __all__ = ["joined", "with_forms", "parted", "LINE", "FORMS", "FORM", "FEW_PASSES", "PACKS",
-           "APART", "LIBRARY"]
+           "REMAINDERS", "LIBRARY"]
 
 LINE = "\n; novectorize\n"
 FORMS = "\n; forms\n"  # marks the definitions of forms.py
 FORM = "pyjitc_form_"  # the prefix of their names
-APART = "\n; apart\n"  # in a text: iterations beyond a multiple of four of an unrolled loop have a loop of their own
+REMAINDERS = "\n; remainders\n"  # in a text: the remainder of an unrolled loop is a loop of its own
 LIBRARY = "pyjitc_library_"  # the prefix of the names of library functions that are images of their own
 PACKS = "\n; packs\n"  # in a text: LLVM combines scalars to vectors
 FEW_PASSES = "\n; few passes\n"  # at the end of a text: a few passes are enough for the whole module

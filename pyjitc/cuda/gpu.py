@@ -248,7 +248,7 @@ def _host_arrays(values) -> Iterator[np.ndarray]:
 
 
 class _Method(ctypes.Structure):
-    """PyMethodDef."""
+    """CPython's PyMethodDef."""
 
     _fields_ = [("name", ctypes.c_char_p), ("function", ctypes.c_void_p), ("flags", ctypes.c_int),
                 ("doc", ctypes.c_char_p)]

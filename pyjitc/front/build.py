@@ -21,17 +21,17 @@ _TERMINAL = frozenset({"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE
                        "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT"})
 
 
-def build(proto: Prototype, apart=frozenset()) -> ir.Function:
-    """Generic IR of a function, which is made once for each Prototype and choice of `apart`: code of local functions
-    that call each other, and whose variables are cells all the same."""
-    inner = apart and apart.intersection(proto.code.co_consts)
+def build(proto: Prototype, as_objects=frozenset()) -> ir.Function:
+    """Generic IR of a function, which is made once for each Prototype and choice of `as_objects`: code of local
+    functions that call each other, and whose variables are cells all the same."""
+    inner = as_objects and as_objects.intersection(proto.code.co_consts)
     if not inner:
         if proto.built is None:
             proto.built = _Builder(proto).run()
         return proto.built
-    if inner not in proto.apart:
-        proto.apart[inner] = _Builder(proto, inner).run()
-    return proto.apart[inner]
+    if inner not in proto.built_with:
+        proto.built_with[inner] = _Builder(proto, inner).run()
+    return proto.built_with[inner]
 
 
 class _Region:
@@ -69,7 +69,7 @@ class _Handler:
 
 
 class _Builder:
-    def __init__(self, proto: Prototype, apart=frozenset()):
+    def __init__(self, proto: Prototype, as_objects=frozenset()):
         self.proto = proto
         self.code = proto.code
         self.instrs = decode(self.code)
@@ -82,7 +82,7 @@ class _Builder:
         self.start = next((x.offset for x in self.instrs if x.name == "RESUME"), 0)
         quirks.name_closures(self.code, self.instrs, self.start)
         self.moved = quirks.moved_cells(self.code, self.instrs, self.start)
-        self.plain, self.recursive = quirks.plain_cells(self.code, self.instrs, self.moved, apart)
+        self.plain, self.recursive = quirks.plain_cells(self.code, self.instrs, self.moved, as_objects)
         self.fresh: list[ir.Block] = []
         # Names that an inlined comprehension (3.12) saves, bound or not, and restores: every read of them is checked.
         self.cleared = {quirks.local_name(self.code, x.arg) for x in self.instrs if x.name == "LOAD_FAST_AND_CLEAR"}

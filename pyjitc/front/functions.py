@@ -22,14 +22,14 @@ class Prototype:
     equal code objects compare equal; it lives as long as it is used. `library`: a function of pyjitc.lib, hidden from
     tracebacks; `absorbs`: a constant in it takes the type of the value that it meets, see infer/join.py."""
 
-    __slots__ = ("code", "globals", "qualname", "library", "absorbs", "built", "apart", "steps", "__weakref__")
+    __slots__ = ("code", "globals", "qualname", "library", "absorbs", "built", "built_with", "steps", "__weakref__")
 
     def __init__(self, code: CodeType, space: dict, qualname: str):
         self.code = code
         self.globals = space
         self.qualname = qualname
         self.built = None  # its generic IR, once it was built
-        self.apart: dict = {}  # the same for some choices of `apart`, see build.py
+        self.built_with: dict = {}  # the same for some choices of `as_objects`, see build.py
         self.steps: dict = {}  # of a generator function: step number -> StepPrototype
         self.library = str(space.get("__name__", "")).startswith("pyjitc.lib")
         self.absorbs = self.library and not space.get("KEEPS_CONSTANTS", False)

@@ -178,10 +178,10 @@ def rebound_names(code) -> set[str]:
     return rebound
 
 
-def plain_cells(code, instrs, moved, apart) -> tuple[frozenset[str], dict]:
+def plain_cells(code, instrs, moved, as_objects) -> tuple[frozenset[str], dict]:
     """Cell variables whose changes no closure can observe: they are assigned once, before any closure captures them,
     outside loops, and never by an inner function. They become ordinary values. So do the variables of local functions
-    that refer to themselves: see recursion.py. apart: code of functions whose variables are cells."""
+    that refer to themselves: see recursion.py. as_objects: code of functions whose variables are cells."""
     if not code.co_cellvars:
         return frozenset(), {}
     rebound = set(moved)
@@ -214,7 +214,7 @@ def plain_cells(code, instrs, moved, apart) -> tuple[frozenset[str], dict]:
                 single.add(name)
     layouts = {}
     if single:
-        names, layouts = recursion.find(code, instrs, stores, takes, single | plain, cell_name, apart)
+        names, layouts = recursion.find(code, instrs, stores, takes, single | plain, cell_name, as_objects)
         plain |= names
     return frozenset(plain), layouts
 

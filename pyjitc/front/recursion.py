@@ -52,20 +52,20 @@ def is_marker(t) -> bool:
     return isinstance(t, Singleton) and type(t.value) is Recursive and not t.value.own
 
 
-def find(code, instrs, stores, takes, fixed, cell_name, apart):
+def find(code, instrs, stores, takes, fixed, cell_name, as_objects):
     """(names that need no cell, {code of a function: [(name, Recursive or None), ...] for its closure}).
 
     stores, takes: offsets per cell variable; fixed: cell variables that are not rebound by inner functions, not
     assigned in a loop and no parameters, in one place or in the copies that the compiler makes of a `finally`;
-    cell_name: argument -> name; apart: code of functions that become objects of the interpreter, which captures their
-    cells."""
+    cell_name: argument -> name; as_objects: code of functions that become objects of the interpreter, which captures
+    their cells."""
     places: dict[str, list] = {}
     for i, x in enumerate(instrs):
         if x.name == "STORE_DEREF" and (name := cell_name(code, x.arg)) in fixed:
             places.setdefault(name, []).append(_making(code, instrs, i, name))
     made = {}
     for name, sites in places.items():
-        if None in sites or any(m.code is not sites[0].code or m.code in apart for m in sites):
+        if None in sites or any(m.code is not sites[0].code or m.code in as_objects for m in sites):
             continue
         if len(sites) > 1 and not all(any(m.first <= at < m.store for m in sites) for at in takes.get(name, ())):
             continue  # each copy of a `finally` makes the function

@@ -51,7 +51,7 @@ class Findings:
     """Results of inference that it needs from its start: where it finds a new one, it restarts with a new Session and
     these findings."""
 
-    __slots__ = ("apart", "asks", "captured", "cells", "changed", "classes", "constant", "decorated", "every",
+    __slots__ = ("as_objects", "asks", "captured", "cells", "changed", "classes", "constant", "decorated", "every",
                  "functions", "generators", "left", "lists", "returned", "sums")
 
     def __init__(self, asks=False):
@@ -63,7 +63,7 @@ class Findings:
         self.cells: set[ir.Inst] = set()  # instructions that make Python cells
         self.functions: set[pytypes.CodeType] = set()  # code of functions that must be Python function objects
         # code of such functions whose variables are cells, since they and others call each other
-        self.apart: frozenset[pytypes.CodeType] = frozenset()
+        self.as_objects: frozenset[pytypes.CodeType] = frozenset()
         self.sums: set[ir.Inst] = set()  # sums of two tuples that are tuples of any length
         self.left: dict[pytypes.CodeType, Mismatch] = {}  # code of functions that `jit` leaves to the interpreter
         self.returned = False  # whether dict displays that are returned are no dicts (NeedsDisplays)
@@ -122,7 +122,7 @@ class Spec:
 
 class Session:
     """State of one compilation. library: rules (lib.table.Library); program_library: those of the program's own
-    operations; build: (Prototype, Findings.apart) -> generic ir.Function;
+    operations; build: (Prototype, Findings.as_objects) -> generic ir.Function;
     prototype: Python function -> Prototype; nested: (Prototype, inner code, qualname) -> Prototype; analysis: the
     Analysis class (handed down, to break the cycle)."""
 
@@ -205,19 +205,20 @@ class Session:
         functions = {part.proto.code for part in found if isinstance(part, Function)}
         sites = [part.site.root for part in found if isinstance(part, Cell)]
         cells = {inst for (_, inst, kind), site in self.sites.items() if kind is Cell and site.root in sites}
-        apart = {part.value.code for part in found if isinstance(part, Singleton) and type(part.value) is Recursive}
-        if functions <= findings.functions and cells <= findings.cells and apart <= findings.apart:
+        recursive = {part.value.code for part in found
+                     if isinstance(part, Singleton) and type(part.value) is Recursive}
+        if functions <= findings.functions and cells <= findings.cells and recursive <= findings.as_objects:
             names = ", ".join(sorted({part.proto.qualname for part in found if isinstance(part, Function)}))
             raise NotNative(f"{names or 'a variable that functions share'} cannot be handed to the interpreter here",
                             "write the loop out, in place of the generator or the function")
         findings.functions |= functions
         findings.cells |= cells
-        findings.apart |= apart
+        findings.as_objects |= recursive
         raise Restart
 
     def build(self, proto) -> ir.Function:
         """Generic IR of a Prototype, which must not be changed."""
-        return self.build_form(proto, self.findings.apart)
+        return self.build_form(proto, self.findings.as_objects)
 
     @staticmethod
     def callers(caller):

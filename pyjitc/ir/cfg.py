@@ -10,8 +10,8 @@ from typing import Iterable
 
 from .core import Block, Edge, Function, Inst
 
-__all__ = ["successors", "reverse_postorder", "reachable_blocks", "is_straight", "predecessors", "in_edges",
-           "Dominators", "Loop", "LoopNest"]
+__all__ = ["successors", "reverse_postorder", "reachable_blocks", "blocks_after", "is_straight", "predecessors",
+           "in_edges", "Dominators", "Loop", "LoopNest"]
 
 
 def successors(block: Block) -> list[Block]:
@@ -44,8 +44,13 @@ def _postorder(entry, successors_of) -> list:
 
 def reachable_blocks(fn: Function) -> set[Block]:
     """The blocks that control can reach."""
-    seen = {fn.entry}
-    work = [fn.entry]
+    return {fn.entry} | blocks_after(fn.entry)
+
+
+def blocks_after(block: Block) -> set[Block]:
+    """The blocks that control can reach from the end of a block; the block itself is one if it is on a cycle."""
+    seen: set[Block] = set()
+    work = [block]
     while work:
         for succ in successors(work.pop()):
             if succ not in seen:

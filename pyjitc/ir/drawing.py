@@ -15,7 +15,7 @@ from .show import show
 __all__ = ["svg"]
 
 _WIDE, _HIGH = 6.65, 15.0  # width and height of a character, in pixels
-_APART, _BETWEEN = 26.0, 42.0  # distances between boxes of one layer, and between layers
+_BOX_GAP, _LAYER_GAP = 26.0, 42.0  # distances between boxes of one layer, and between layers
 _STYLE = """<style>
 .block rect { fill: #f6f8fa; stroke: #57606a; } .block text { font: 11px monospace; fill: #1f2328; white-space: pre; }
 .block .head { font-weight: bold; } .edge { fill: none; stroke: #57606a; stroke-width: 1.2; }
@@ -160,10 +160,10 @@ def _mean(nodes, otherwise):
 
 def _spread(layer):
     """Put the nodes of a layer side by side, with the layer centred at 0."""
-    x = -(sum(node.wide for node in layer) + _APART * (len(layer) - 1)) / 2
+    x = -(sum(node.wide for node in layer) + _BOX_GAP * (len(layer) - 1)) / 2
     for node in layer:
         node.x = x + node.wide / 2
-        x += node.wide + _APART
+        x += node.wide + _BOX_GAP
 
 
 def _place(layers) -> float:
@@ -175,7 +175,7 @@ def _place(layers) -> float:
                 edge = float("-inf")
                 for node, x in zip(layer, wanted):
                     node.x = max(x, edge + node.wide / 2)
-                    edge = node.x + node.wide / 2 + _APART
+                    edge = node.x + node.wide / 2 + _BOX_GAP
                 shift = sum(x - node.x for node, x in zip(layer, wanted)) / len(layer)
                 for node in layer:
                     node.x += shift
@@ -189,7 +189,7 @@ def _place(layers) -> float:
         for node in layer:
             if not node.lines:
                 node.high = high
-        y += high + _BETWEEN
+        y += high + _LAYER_GAP
     return max(node.x + node.wide / 2 for layer in layers for node in layer) + 10
 
 

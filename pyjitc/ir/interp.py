@@ -278,8 +278,8 @@ class _Machine:
 
     do_element_unit = do_element_stretched = do_element
 
-    def do_put(self, inst, target, fresh, apart, *rest):
-        (fresh if apart else target)[rest[:-1]] = rest[-1]
+    def do_put(self, inst, target, fresh, overlapping, *rest):
+        (fresh if overlapping else target)[rest[:-1]] = rest[-1]
 
     do_put_unit = do_put
 

@@ -15,7 +15,7 @@ from .intrinsics import strided
 from .np.elementwise.loops import mapped
 
 __all__ = ["accumulate", "accumulate_if", "as_type",
-           "add_to_first", "by_column", "by_rows", "check_apart", "check_room", "check_shape",
+           "add_to_first", "by_column", "by_rows", "check_disjoint", "check_room", "check_shape",
            "clear", "column", "conjugate", "copied", "copied_by_columns", "copied_like", "copied_like_by_columns",
            "for_all", "full", "grown", "mapped", "move_row", "outer", "plus", "pushed", "pushed_complex",
            "pushed_ints",
@@ -53,7 +53,7 @@ def copied_like_by_columns(x, given):
 
 
 @flagged(only_checks=True)
-def check_apart(x, y):
+def check_disjoint(x, y):
     if np.may_share_memory(x, y):
         raise ValueError("two arguments share memory, and one of them is written into: a derivative is of functions of "
                          "separate arrays; pass a copy of one")

@@ -14,7 +14,7 @@ import numpy as np
 
 from .build import outlined
 
-__all__ = ["again", "backward", "check_apart", "kept_by_one", "pull", "put_back"]
+__all__ = ["again", "backward", "check_disjoint", "kept_by_one", "pull", "put_back"]
 
 MOST_STATES = 100  # of a hundred, three repetitions reverse 176,851 parts; each is a call on the stack
 
@@ -37,7 +37,7 @@ def kept_by_one(varied, others):
     return others[0][0]
 
 
-def check_apart(x, y):
+def check_disjoint(x, y):
     if np.may_share_memory(x, y):
         raise ValueError("memory= divides a loop that writes into two arrays which share memory: each would get a "
                          "copy; differentiate it without memory=")

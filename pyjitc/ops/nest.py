@@ -66,7 +66,7 @@ def _into(values, axis, ndims, into, listed):
     lengths = aligned(values, ndims, axis)
     if any(n != 1 and n != lengths[0] for n in lengths[1:]):
         if listed is not None and any(len({*aligned(values, ndims, k)} - {1}) > 1 for k in range(max(ndims))):
-            raise ValueError(_apart([place, *others], listed))
+            raise ValueError(_cannot_broadcast([place, *others], listed))
         whole = others[0]
         if into == "output":
             whole = [next((n for n in aligned(values, ndims, k) if n != 1), 1) for k in range(len(place) - 1, -1, -1)]
@@ -74,7 +74,7 @@ def _into(values, axis, ndims, into, listed):
     return lengths[0]
 
 
-def _apart(shapes, listed):
+def _cannot_broadcast(shapes, listed):
     return ("operands could not be broadcast together with shapes "
             + "".join(shape_text(shapes[n] if n >= 0 else ()) + " " for n in listed))
 
@@ -84,7 +84,7 @@ def _broadcast(*values, axis, ndims, into=None, listed=None):
         return _into(values, axis, ndims, into, listed)
     found = [n for n in aligned(values, ndims, axis) if n != 1] or [1]
     if any(n != found[0] for n in found):
-        raise ValueError(_apart(_split(values, ndims), range(len(ndims))))
+        raise ValueError(_cannot_broadcast(_split(values, ndims), range(len(ndims))))
     return found[0]
 
 
@@ -104,7 +104,7 @@ def _broadcast_lower(e, inst, *operands):
         same = e.assign(f"icmp eq i64 {n}, {merged}")
         single = e.assign(f"icmp eq i64 {n}, 1")
         fine = e.assign(f"or i1 {same}, {single}")
-        text = _apart([["%lld"] * n for n in ndims], range(len(ndims)))
+        text = _cannot_broadcast([["%lld"] * n for n in ndims], range(len(ndims)))
         e.raise_unless(fine, inst, "ValueError", text, *(f"i64 {x}" for x in values))
         result = merged
     return [result]
@@ -125,7 +125,7 @@ def _into_lower(e, inst, values, ndims, lengths, into):
             e.branch(_clash(e, values, ndims), clash, room)
             e.start(clash)
             given = [f"i64 {x}" for n in listed if n >= 0 for x in every[n]]
-            e.error(inst, "ValueError", _apart([["%lld"] * n for n in ndims], listed), *given)
+            e.error(inst, "ValueError", _cannot_broadcast([["%lld"] * n for n in ndims], listed), *given)
             e.start(room)
         e.error(inst, "ValueError", _NO_ROOM[into].format(**shapes), *(f"i64 {x}" for x in ordered))
 

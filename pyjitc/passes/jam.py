@@ -129,7 +129,7 @@ class _Nest:
                   *[v for one in (self.outer, self.inner) for v in one.strides.values()]]
         if (all([p in self.outer.steps or p in self.outer.strides for p in outer.params])
             and all([self.is_fixed(v, inside) for v in counts])
-            and all([self.is_apart(store, top, inside) for store in self.stores.values()])):
+            and all([self.writes_other_elements(store, top, inside) for store in self.stores.values()])):
             self.top, self.around_top, self.next_top = top, around, after[1]
 
     # -- conditions
@@ -176,7 +176,7 @@ class _Nest:
         inst = v.inst
         return inst is not None and not inst.op.effects and all([self.is_fixed(x, inside) for x in inst.args])
 
-    def is_apart(self, store: ir.Inst, top: Counted, inside) -> bool:
+    def writes_other_elements(self, store: ir.Inst, top: Counted, inside) -> bool:
         """Whether a store writes other elements on each trip of the loop around: one of its indices changes there, and
         only there."""
         array, *indices, _ = store.args

@@ -293,7 +293,7 @@ class _Rewrite:
         substitute(self.fn.blocks, self.mapping)
 
     def make(self, op, args, of, type: Type | None = None, **attrs) -> Any:
-        """An instruction at the place of another one; its result."""
+        """Add an instruction in the place of another one; returns its result."""
         result = None if type is None else ir.Value(type)
         unwind = ir.Edge(of.unwind.block, of.unwind.args) if of.unwind is not None and op.effects & ir.RAISES else None
         self.out.append(ir.Inst(op, args, attrs, result, of.loc, (), unwind))

@@ -114,14 +114,14 @@ def _place_in(union: Type, t: Type) -> int | None:
     return union.members.index(t) + 1 if isinstance(union, k.Union) and t in union.members else None
 
 
-def _lists_apart(t: Type):
+def _lists_not_followed(t: Type):
     """The types of the lists and deques inside values of type t that the pass cannot follow."""
     if t.parts is not None and t.sealed:
         followed = isinstance(t, _FOLLOWED)
         for part in t.parts:
             if type(part) in _LISTS and not followed:
                 yield part
-            yield from _lists_apart(part)
+            yield from _lists_not_followed(part)
 
 
 class _Lists(Aliases):
@@ -573,7 +573,7 @@ class _Lists(Aliases):
             found |= instances.classes_in(inst.args[n].type)
         for fn in self.functions:
             for v in fn.values():
-                for t in _lists_apart(v.type):
+                for t in _lists_not_followed(v.type):
                     found |= instances.classes_in(t)
         return frozenset(found & self.attributes.keys())
 

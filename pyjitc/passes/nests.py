@@ -315,12 +315,12 @@ class _Expansion:
         return found
 
     def put(self, b, args, unit):
-        target, fresh, apart, *index, value = args
+        target, fresh, overlapping, *index, value = args
         array, t = target, target.type
-        if not b.is_const(apart, False):
+        if not b.is_const(overlapping, False):
             if t.layout != "C":
                 t = Array(t.dtype, t.ndim, "A", t.writable, t.aligned)
-            array = b.op(s.SELECT, apart, retyped(b, fresh, t), retyped(b, target, t), type=t)
+            array = b.op(s.SELECT, overlapping, retyped(b, fresh, t), retyped(b, target, t), type=t)
         if unit and t.layout != "C":
             dims = [b.op(m.ARRAY_DIM, array, type=Int, axis=k) for k in range(t.ndim)]
             strides = [b.op(m.ARRAY_STRIDE, array, type=Int, axis=k) for k in range(t.ndim - 1)]
@@ -400,7 +400,7 @@ def _expand(fn: Function, wanted: Callable[[Inst], bool] = lambda nest: True) ->
             expansion = _Expansion(fn, aliases, inst, here, _moves(inst, block, loops))
             template = inst.attrs["template"]
             if expansion.repeated and inst.attrs["ndim"] == 1 and expansion.moves_elements():
-                template = _with_few_apart(template)
+                template = _with_few_unrolled(template)
             if fn.flags.parallel:
                 template = _independent(template)
             expansion.prepare(inst.attrs["ndim"])
@@ -419,12 +419,12 @@ def _expand(fn: Function, wanted: Callable[[Inst], bool] = lambda nest: True) ->
     _tell_lengths(fn)
 
 
-def _with_few_apart(template: Function) -> Function:
+def _with_few_unrolled(template: Function) -> Function:
     """A copy of a template in which up to four contiguous elements are written without a loop, where the overhead of
     the loop would be larger than the work."""
-    found = template.memo.get("few apart")
+    found = template.memo.get("few unrolled")
     if found is None:
-        found = template.memo["few apart"] = copy_of(template)
+        found = template.memo["few unrolled"] = copy_of(template)
         edges, defs = in_edges(found.blocks), counted.Definitions(found)
         for loop in LoopNest(found).loops:
             plain = counted.find(loop, defs, edges) if loop.parent is None and not loop.inner else None

@@ -41,7 +41,7 @@ from .counted import FEW, WIDE, Definitions, affine, counts_down, find, step_of
 from .repair import repair
 from .rewrite import clone_blocks, split_edge
 
-__all__ = ["run", "adds_in_order", "is_apart", "is_strided"]
+__all__ = ["run", "adds_in_order", "is_independent_nest", "is_strided"]
 
 STRIP = 1 << 14  # iterations between two polls
 _TIGHT = 16  # most instructions of a loop with index checks that is unrolled
@@ -197,7 +197,8 @@ class _Polls:
             # more iterations of each row are left to the remainder.
             _note(loop, "interleave", 1)
         if not as_written:
-            _walk(self.fn, loop, columns or _one_by_one(loop, self.options) and _apart(loop, self.defs) or [],
+            _walk(self.fn, loop, columns or _one_by_one(loop, self.options) and _strided_accesses(loop, self.defs)
+                  or [],
                   self.defs)
 
     def copy_bodies(self, tiny: set[ir.Block]) -> None:
@@ -341,7 +342,7 @@ def _at_most(v, defs):
     return defs.constant(v)
 
 
-def is_apart(loop) -> bool:
+def is_independent_nest(loop) -> bool:
     """Whether the memory accesses of a loop, among them a store, all belong to one nest: no iteration accesses an
     element that another writes (see ops/nest.py)."""
     accesses = [inst for block in loop.blocks for inst in block.insts
@@ -359,7 +360,7 @@ def _independent(loop, short, in_order) -> None:
     """Set the hint `parallel` on a loop that LLVM may vectorise without a test."""
     if in_order or is_strided(loop):
         _note(loop, "novectorize")
-    elif is_apart(loop):
+    elif is_independent_nest(loop):
         for block in loop.latches:
             last = block.insts[-1]
             last.attrs = {**last.attrs, "parallel": True, "interleave": _interleave(loop, short)}
@@ -392,7 +393,7 @@ def _one_by_one(loop, options) -> bool:
     return sum(edge.block not in loop.blocks for b in loop.blocks for edge in b.edges()) > 1 or _in_order(loop, options)
 
 
-def _apart(loop, defs) -> list[ir.Inst]:
+def _strided_accesses(loop, defs) -> list[ir.Inst]:
     """The accesses to elements that are not neighbours from trip to trip, as far as is known."""
     found = []
     for block in loop.blocks:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import operator
 
 from ..ir import core as ir
-from ..ir.cfg import reverse_postorder
+from ..ir.cfg import blocks_after, reverse_postorder
 from ..ops import containers, control, exceptions, memory, pyobject, structure
 from ..ops.structure import RETYPE
 from ..types.classes import is_fixed
@@ -67,7 +67,6 @@ def run(functions: list[ir.Function], redo: bool = False) -> None:
     looks = 0
     restart = False
     for n, fn in enumerate(functions):
-        cyclic = None
         for block in fn.blocks:
             for inst in block.insts:
                 if redo and inst.op.effects & ir.RAISES and fn not in late and inst in early[fn] and (
@@ -80,8 +79,7 @@ def run(functions: list[ir.Function], redo: bool = False) -> None:
                     inst.attrs = {**inst.attrs, "restart": True}
                     restart = True
                 elif looks >= 0 and type(inst.args[0].type) is not ObjectOf:  # a stub does not check attributes
-                    cyclic = _cyclic(fn) if cyclic is None else cyclic
-                    looks = -1 if n or block in cyclic else _SOME
+                    looks = -1 if n or block in blocks_after(block) else _SOME
     if restart or looks:
         functions[0].flags = functions[0].flags._replace(restart=restart, looks=looks)
 
@@ -215,18 +213,3 @@ def _is_own(load: ir.Inst) -> bool:
     while v.inst is not None and v.inst.op is RETYPE:
         v = v.inst.args[0]
     return _is_fresh(v) or v.inst is not None and v.inst.op is pyobject.PY_UNBOX and not _is_own(v.inst)
-
-
-def _cyclic(fn: ir.Function) -> set[ir.Block]:
-    """The blocks that may run more than once in a call: those on a cycle."""
-    found = set()
-    for block in fn.blocks:
-        seen, work = set(), [block]
-        while work:
-            for edge in work.pop().edges():
-                if edge.block not in seen:
-                    seen.add(edge.block)
-                    work.append(edge.block)
-        if block in seen:
-            found.add(block)
-    return found

@@ -20,7 +20,7 @@ from ..ops import control
 from ..ops.memory import ARRAY_LOAD, ARRAY_NEW, ARRAY_STORE, ARRAY_VIEW, POLL
 from ..ops.structure import TUPLE_AT, TUPLE_GET, TUPLE_MAKE
 from .counted import FEW, MOST_UNROLLED, Definitions, find
-from .polling import is_apart, is_strided
+from .polling import is_independent_nest, is_strided
 from .repair import repair
 from .rewrite import clone_blocks
 
@@ -84,7 +84,8 @@ def _trips(loop, defs, edges) -> int | None:
     trips = _count(loop, defs, edges)
     if trips is None:
         return None
-    if trips > FEW and trips & trips - 1 == 0 and is_apart(loop) and not is_strided(loop) and _is_in_memory(loop, defs):
+    if (trips > FEW and trips & trips - 1 == 0 and is_independent_nest(loop) and not is_strided(loop)
+            and _is_in_memory(loop, defs)):
         return None
     most = _MOST if trips <= FEW else _ROOM if loop.parent is not None else 0
     return trips if _size(loop) * trips <= most else None

@@ -669,7 +669,7 @@ class _Lanes:
             self.work += floats and loop is not self.loop
         elif op.effects == ir.PURE and "rare" in inst.attrs and not self.full:
             assert self.mask is not None
-            self.vectors[r] = self.apart(inst, self.mask, self.nothing(r.type))
+            self.vectors[r] = self.lane_by_lane(inst, self.mask, self.nothing(r.type))
         elif op is m.HYPOT and loop is not self.loop:
             self.vectors[r] = self.length(inst)
         else:
@@ -737,9 +737,9 @@ class _Lanes:
             if value is None or not 1e-100 < value < 1e100:
                 sure = self.each(a.BAND, sure, compare(a.FGT, square, 1e-290))
         self.work += 2
-        return self.apart(inst, self.both(self.each(a.BXOR, sure, self.constant(k.Bool, True))), found)
+        return self.lane_by_lane(inst, self.both(self.each(a.BXOR, sure, self.constant(k.Bool, True))), found)
 
-    def apart(self, inst: ir.Inst, mask: ir.Value, usual: ir.Value) -> ir.Value:
+    def lane_by_lane(self, inst: ir.Inst, mask: ir.Value, usual: ir.Value) -> ir.Value:
         """The vector of an operation that few iterations need, and that has no vector form: lane by lane, where any
         lane of the mask needs it; otherwise `usual`."""
         slow, on, r = self.block("rare"), ir.Block("on"), inst.result

@@ -88,9 +88,9 @@ class Compiled(Named, fields="object runtime entry next objects result guards"):
 # ---------------------------------------------------------------- stages
 
 
-def build(proto, apart=frozenset()):
-    """Generic IR of a Prototype; it must not be changed. apart: see `build_function`."""
-    return (build_function(proto, apart) if type(proto) is functions.Prototype
+def build(proto, as_objects=frozenset()):
+    """Generic IR of a Prototype; it must not be changed. as_objects: see `build_function`."""
+    return (build_function(proto, as_objects) if type(proto) is functions.Prototype
             else generators.build_step(proto, build_function))
 
 

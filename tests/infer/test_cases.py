@@ -49,8 +49,8 @@ def result(case):
     exec(f"def f({', '.join(p.name for p in generic.params)}): pass", space)
     whole = functions.prototype_of(space["f"])
 
-    def build(proto, apart):
-        return generic if proto is whole else stages.build(proto, apart)
+    def build(proto, as_objects):
+        return generic if proto is whole else stages.build(proto, as_objects)
 
     def prototype(function):
         return whole if function is space["f"] else functions.prototype_of(function)

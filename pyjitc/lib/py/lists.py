@@ -243,7 +243,7 @@ def _reverse(x, /):
 def _sort(x, /, *, key=None, reverse=False):
     if key is None or key.type is k.NoneType:
         return Call(in_order, x, expression(None), reverse)
-    return Call(sort_by if _reaches_lists(key.type) else sort_apart, x, key, reverse)
+    return Call(sort_by if _reaches_lists(key.type) else sort_by_copy, x, key, reverse)
 
 
 @intrinsic
@@ -323,7 +323,7 @@ def sort_into(x, key, reverse):
     return x
 
 
-def sort_apart(x, key, reverse):
+def sort_by_copy(x, key, reverse):
     """list.sort with a key function that can reach the list only through the objects in it."""
     sort_keyed(x, x.copy(), key, reverse)
 

@@ -407,7 +407,7 @@ def sin_pi(x):
 
 
 def gamma(x):
-    """m_tgamma."""
+    """CPython's m_tgamma."""
     if not FABS(x) < INF:
         if x == -INF:
             raise ValueError(DOMAIN)
@@ -457,7 +457,7 @@ def gamma(x):
 
 
 def lgamma(x):
-    """m_lgamma."""
+    """CPython's m_lgamma."""
     if not FABS(x) < INF:
         return x if x != x else INF
     if x == FLOOR(x) and x <= 2.0:

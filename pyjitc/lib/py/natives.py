@@ -679,7 +679,7 @@ def less_than(one, two):
 
 
 def sift_down(x, start, at):
-    """heapq._siftdown"""
+    """As heapq._siftdown."""
     item = get(x, at)
     while at > start:
         above = (at - 1) >> 1
@@ -692,7 +692,7 @@ def sift_down(x, start, at):
 
 
 def sift_up(x, at):
-    """heapq._siftup"""
+    """As heapq._siftup."""
     end, start = NATIVE_LEN(x), at
     item = get(x, at)
     below = 2 * at + 1

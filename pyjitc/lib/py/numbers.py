@@ -348,7 +348,7 @@ def complex_pow_whole(x, n):
 
 
 def complex_pow_polar(x, y):
-    """_Py_c_pow."""
+    """CPython's _Py_c_pow."""
     if REAL(y) == 0.0 and IMAG(y) == 0.0:
         return COMPLEX_MAKE(1.0, 0.0)
     if REAL(x) == 0.0 and IMAG(x) == 0.0:

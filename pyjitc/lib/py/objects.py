@@ -498,7 +498,7 @@ class _FrozenSet(Known):
 
 
 class _Vectorized(Known):
-    """np.vectorize(f), made outside"""
+    """The result of np.vectorize(f) that is made outside of compiled code."""
 
     def call(self, x, args, kwargs):
         return applying.call_vectorized(x, args, kwargs)

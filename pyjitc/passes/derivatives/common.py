@@ -12,7 +12,7 @@ from .activity import Classes
 from .builder import Builder
 from .targets import paths_of_arrays, written_parameters, written_places
 
-__all__ = ["check_apart", "copied", "copied_like", "entry_of", "guarded_term", "own_type", "plain_value",
+__all__ = ["check_disjoint", "copied", "copied_like", "entry_of", "guarded_term", "own_type", "plain_value",
            "replace_arguments", "tuples_beside", "with_copies", "zeros"]
 
 
@@ -107,7 +107,7 @@ def entry_of(b: Builder, fn: Function, wrt, seeds, helpers) -> list[tuple[Value,
         new = open_up(p, seed, p not in written)
         if new is not p:
             replace[p] = new
-    check_apart(b, fn, helpers)
+    check_disjoint(b, fn, helpers)
     for p in fn.params:
         if p in written and replace.get(p, p) is p:
             replace[p] = with_copies(b, helpers, p)
@@ -128,7 +128,7 @@ def _only_read(fn: Function) -> set[Value]:
     return {p for p in fn.params if type(p.type) is k.Array and is_varying(p.type) and classes.of(p) not in lost}
 
 
-def check_apart(b: Builder, fn: Function, helpers) -> list[Value]:
+def check_disjoint(b: Builder, fn: Function, helpers) -> list[Value]:
     """Add checks that raise where an array argument, or an array in a tuple, that is written into shares memory with
     another one: the derivative works on copies, which do not. Returns the items of tuples that are taken for it."""
     written = written_places(fn)
@@ -147,7 +147,7 @@ def check_apart(b: Builder, fn: Function, helpers) -> list[Value]:
         for other in places[:n]:
             if one in written or other in written:
                 x, y = item(*one), item(*other)
-                b.call(helpers("check_apart", (x.type, y.type)), x, y)
+                b.call(helpers("check_disjoint", (x.type, y.type)), x, y)
     return taken
 
 

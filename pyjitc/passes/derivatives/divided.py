@@ -324,7 +324,7 @@ class _Divided:
         for n, x in enumerate(self.copies):  # each gets a copy
             for y in self.copies[:n]:
                 if self.act.classes.of(x) is self.act.classes.of(y):
-                    b.call(self.helpers("divided:check_apart", (x.type, y.type)), given[x], given[y])
+                    b.call(self.helpers("divided:check_disjoint", (x.type, y.type)), given[x], given[y])
         before = self.pack(b, given, b.const(0, k.Int))
         found = b.call(forward, *before)
         values, _ = self.unpack(b, *(b.op(s.TUPLE_MAKE, b.op(s.TUPLE_GET, found, index=n),

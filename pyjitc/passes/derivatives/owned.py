@@ -273,11 +273,11 @@ class _Opening:
                     return False
             for x in inst.args[inst.op is not lists.LIST_NEW:]:
                 if any(self.may_follow(inst, writer, x) for writer, y in written.get(classes.of(x), ())
-                       if not self.apart(_root(x), _root(y))):
+                       if not self.is_other_array(_root(x), _root(y))):
                     return False
         return True
 
-    def apart(self, x: Value, y: Value) -> bool:
+    def is_other_array(self, x: Value, y: Value) -> bool:
         """Whether y is certainly another array than x: y is made here, and x is an argument or the result of another
         instruction."""
         known = x.inst is not None or x in self.fn.entry.params

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...ir.cfg import predecessors, reverse_postorder
+from ...ir.cfg import blocks_after, predecessors, reverse_postorder
 from ...ir.core import WRITES, Block, Edge, Function, Inst, Value
 from ...ir.uses import users as users_of
 from ...ir.uses import uses_of
@@ -37,7 +37,7 @@ from ..rewrite import substitute
 from . import variables
 from .activity import SAME_VALUE, Activity, arrays_behind, is_filled, items_of, partials_of
 from .builder import Builder, refused
-from .common import check_apart, copied, guarded_term, own_type, replace_arguments, tuples_beside, with_copies, zeros
+from .common import check_disjoint, copied, guarded_term, own_type, replace_arguments, tuples_beside, with_copies, zeros
 from .normal import Normal
 from .nests import Nests
 from .ruled import called, has_one_value, leaves_of, open_calls
@@ -135,7 +135,7 @@ class _Reverse:
         fn = self.fn
         written = written_parameters(fn)
         b = Builder([])
-        self.opened.update(check_apart(b, fn, self.helpers))
+        self.opened.update(check_disjoint(b, fn, self.helpers))
         replace: dict[Value, Value] = {}
         opened: dict[Value, list[Value]] = {p: [] for p in self.wrt}
 
@@ -868,12 +868,7 @@ class _Reverse:
         writers = self.writers.get(own, ())
         if not writers:
             return False
-        later, work = set(), [home]
-        while work:
-            for e in work.pop().edges():
-                if e.block not in later:
-                    later.add(e.block)
-                    work.append(e.block)
+        later = blocks_after(home)
         at = home.insts.index(inst)
         return any(block in later or block is home and n >= at for block, n in writers)
 

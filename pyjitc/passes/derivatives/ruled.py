@@ -114,11 +114,11 @@ def open_calls(fn: Function, helpers, forward: bool) -> dict[Inst, Call]:
             replace[r] = closed(b, r.type, result)
             found[inst] = Call(inst, rules, callee, result, kept)
     replace_arguments(fn, replace)
-    _check_apart(fn, found, helpers)
+    _check_disjoint(fn, found, helpers)
     return found
 
 
-def _check_apart(fn: Function, calls: dict[Inst, Call], helpers) -> None:
+def _check_disjoint(fn: Function, calls: dict[Inst, Call], helpers) -> None:
     """Where a result or an argument of a call is written into somewhere, raise if the result is the argument itself:
     each has its own adjoints."""
     if not calls:
@@ -133,7 +133,7 @@ def _check_apart(fn: Function, calls: dict[Inst, Call], helpers) -> None:
                 b = Builder([], inst)
                 for x in args:
                     if classes.of(y) in written or classes.of(x) in written:
-                        b.call(helpers("check_apart", (y.type, x.type)), y, x)
+                        b.call(helpers("check_disjoint", (y.type, x.type)), y, x)
                 assert y.inst is not None
                 at = block.insts.index(y.inst) + 1
                 block.insts[at:at] = b.insts

@@ -9,7 +9,8 @@ own.
 """
 from __future__ import annotations
 
-from ...ir.core import CHECKS_FIRST, PURE, Block, Inst, Value
+from ...ir.cfg import blocks_after
+from ...ir.core import CHECKS_FIRST, MODERATE, PURE, Block, Inst, Value
 from ...ops import arith as a
 from ...ops import control as c
 from ...ops import math as m
@@ -27,9 +28,6 @@ from .variables import Variable, read, write
 
 __all__ = ["Tape"]
 
-# operations that the backward part computes again rather than load their results from the tape
-_CHEAP = frozenset((a.FADD, a.FSUB, a.FMUL, a.FNEG, m.FMA, m.FABS, m.COPYSIGN, a.CAST, s.SELECT, s.CHOOSE, s.RETYPE,
-                    s.DUAL_WIDE, s.DUAL_MAKE, a.REAL, a.IMAG, a.COMPLEX_MAKE))
 _BUFFER = k.Array(k.float64, 1)
 
 
@@ -107,7 +105,8 @@ class Tape:
             # drop the values that a cheap operation recomputes from others
             for v in sorted(read, key=self.position, reverse=True):
                 i = v.inst
-                if i is not None and i.op in _CHEAP and all(self.free(x) or x in taped and x is not v for x in i.args):
+                if i is not None and v in taped and i.op is not mem.ARRAY_VIEW and _is_cheap(i.op) and all(
+                        self.free(x) or x in taped and x is not v for x in i.args):
                     del taped[v]
         for v in list(taped):
             if type(v.type) is k.Array:
@@ -150,13 +149,7 @@ class Tape:
         home = self.form.home[v]
         later = self.later.get(home)
         if later is None:
-            later, work = set(), [home]
-            while work:
-                for e in work.pop().edges():
-                    if e.block not in later:
-                        later.add(e.block)
-                        work.append(e.block)
-            self.later[home] = later
+            later = self.later[home] = blocks_after(home)
         if any(block in later for block in writers):
             return True
         if home not in writers:
@@ -171,11 +164,11 @@ class Tape:
         if op is NEST:
             return i.attrs["template"].flags.template == "map" and not any(
                 self.changes(i.result, x) for x in i.args if type(x.type) is k.Array) and all(
-                map(_is_cheap, kernels(i.attrs["tree"])))
+                map(_is_cheap_kernel, kernels(i.attrs["tree"])))
         if op.wrapping is not None or op.traits & CHECKS_FIRST or op in (mem.CHECK_INDEX, mem.ARRAY_LOAD, BROADCAST):
             return True
         scalar = type(i.result.type) is not k.Array and is_varying(i.result.type)
-        return op.effects == PURE and (op in _CHEAP or not scalar)
+        return _is_cheap(op) or op.effects == PURE and not scalar
 
     def line(self, v):
         """(value on entry, step) of a counter of a loop, or None."""
@@ -540,6 +533,11 @@ def _described(v: Value) -> str:
     return f"{name} (line {i.loc.line})" if i is not None and i.loc.line else name
 
 
-def _is_cheap(kernel) -> bool:
-    return all(i.op in _CHEAP or not is_varying(i.result.type) if i.result is not None else i.op is c.RETURN
+def _is_cheap(op) -> bool:
+    """Whether the backward part computes the results of an operation again rather than load them from the tape."""
+    return op.effects == PURE and op.cost <= MODERATE
+
+
+def _is_cheap_kernel(kernel) -> bool:
+    return all(_is_cheap(i.op) or not is_varying(i.result.type) if i.result is not None else i.op is c.RETURN
                for block in kernel.blocks for i in block.insts)

@@ -230,13 +230,13 @@ def stored(shape, target, t):
         PUT(target, target, False, ELEMENT(type=t))
     else:
         save(target)
-        apart = OVERLAPS(target)
-        fresh = room(shape, t) if apart else no_array(shape, t)
+        overlapping = OVERLAPS(target)
+        fresh = room(shape, t) if overlapping else no_array(shape, t)
         if UNIT(*shape):
-            put_rows((target, fresh, apart), shape, t, False)
+            put_rows((target, fresh, overlapping), shape, t, False)
         else:
-            put_each((target, fresh, apart), shape, (), t)
-        if apart:
+            put_each((target, fresh, overlapping), shape, (), t)
+        if overlapping:
             put_back(target, fresh)
 
 

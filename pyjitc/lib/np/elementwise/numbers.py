@@ -28,7 +28,7 @@ def float_rem(x, y):
 
 
 def float_floordiv(x, y):
-    """npy_floor_divide."""
+    """NumPy's npy_floor_divide."""
     if y == 0.0:
         return FDIV(x, y)
     return floor_of_quotient(x, y, float_rem(x, y))

@@ -71,7 +71,7 @@ def outer(f, x, y, out=None, where=True, casting="same_kind", order="K", dtype=N
         return outer(f, x, np.asarray(y), out, where, casting, order, dtype)
     if isinstance(x, np.ndarray) and isinstance(y, np.ndarray):
         if x.ndim == 1 and y.ndim == 1:
-            x, y = apart(x), apart(y)
+            x, y = copied_row(x), copied_row(y)
         x = extended(x, y.ndim)
     if out is None and where is True and dtype is None and casting == "same_kind" and order == "K":
         return f(x, y)
@@ -79,7 +79,7 @@ def outer(f, x, y, out=None, where=True, casting="same_kind", order="K", dtype=N
 
 
 @outlined
-def apart(x):
+def copied_row(x):
     """A copy of an operand of `outer`, which is cheap next to the product. The result may then be written over the
     array of which x is a part (`a[:] = np.add.outer(a[0], a[1])`) without a temporary array."""
     fresh = np.empty(len(x), x.dtype)

@@ -29,7 +29,7 @@ __all__ = ["folded", "folded_axes", "dotted_rows", "dotted_columns"]
 
 BLOCK = 128
 BRIEF = 16  # the most elements of a row that is folded in a loop without vectors and polls
-LOAD_APART, STORE_APART = (partial(op, parallel=True) for op in (ARRAY_LOAD, ARRAY_STORE))
+LOAD_PARALLEL, STORE_PARALLEL = (partial(op, parallel=True) for op in (ARRAY_LOAD, ARRAY_STORE))
 CHEAP = 8  # the most operations of an element for which there is extra code for few elements
 LEVELS = 6  # levels of halving of a sum on several threads; each part is longer than a part that is not halved further
 PARTS = 1 << LEVELS
@@ -527,4 +527,4 @@ def into(out, shape, reduced, index, place, how, unit, flat, t, room, low, high)
 
 def add_in(out, place, index, j, how, unit, t):
     """Fold an element into out[place]. No other j accesses this element: `out` is a new array."""
-    STORE_APART(out, *place, j, combine(how, LOAD_APART(out, *place, j), element(index, j, unit, t)))
+    STORE_PARALLEL(out, *place, j, combine(how, LOAD_PARALLEL(out, *place, j), element(index, j, unit, t)))
