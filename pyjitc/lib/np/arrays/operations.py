@@ -13,7 +13,7 @@ from ....types.kinds import (
     Array, Bool, List, NoneType, NpBool, Record, Str, Tuple, any_part, is_scalar,
 )
 from ...build import SYMBOLS, is_list, is_sequence
-from ...protocol import Protocol, by_python, text_by_python
+from ...protocol import Protocol, by_python, text_by_python, uncallable
 from .. import index
 from ... import extended
 
@@ -118,6 +118,9 @@ class _Array(Protocol):
         return (indexing.setitem(x, i, value) if written_out or _is_advanced(i)
                 else subscripts.setitem(x, i, value, conversions.assign))
 
+    def delitem(self, x, i):
+        raise Mismatch("cannot delete array elements", "write np.delete(a, i), which makes a new array", ValueError)
+
     def iterate(self, x):
         return Call(iteration.array_iterate, x) if x.type.ndim else Throw(TypeError, "iteration over a 0-d array")
 
@@ -144,7 +147,7 @@ class _Array(Protocol):
         return rule([x, *args], kwargs)
 
     def call(self, x, args, kwargs):
-        raise Mismatch("'numpy.ndarray' object is not callable", "an element is taken with brackets, as in a[i]")
+        raise uncallable(x, args)
 
 
 # attributes of memoryviews, which are arrays in programs for Numba
