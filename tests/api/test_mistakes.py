@@ -345,6 +345,14 @@ def test_calls_of_values():
         assert message(function, np.zeros(2))[3] == hint
 
 
+@pytest.mark.parametrize("function", [
+    lambda a: np.sort(a), lambda a: a.argsort(), lambda a: np.unique(a), lambda a: np.isin(a, a),
+    lambda a: np.lexsort((a,)), lambda a: np.union1d(a, a), lambda a: -a, lambda a: a in a])
+def test_arrays_of_records_and_texts(function):
+    assert message(function, np.zeros(2, [("x", "i4")]))[3] == "use their fields: a['x']"
+    assert message(function, np.array(["b", "a"]))[3] == "pass lists of strings: x.tolist()"
+
+
 def test_deletion_of_elements():
     def delete(a):
         del a[0]
