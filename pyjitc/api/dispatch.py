@@ -469,6 +469,11 @@ class CompiledFunction(Pickled, Callable_):
 
     # -- as a function
 
+    def __getattr__(self, name):
+        if name in ("__name__", "__qualname__", "__wrapped__"):  # IPython's autoreload has replaced `__dict__`
+            return self.py_func if name == "__wrapped__" else getattr(self.py_func, name)
+        return self.__getattribute__(name)
+
     @property
     def __code__(self):
         return self.py_func.__code__

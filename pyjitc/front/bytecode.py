@@ -74,10 +74,11 @@ def decode(code: CodeType) -> list[Instr]:
 
 
 def _positions(code: CodeType) -> list[Loc]:
-    if VERSION >= (3, 11):
-        return [Loc(a or 0, b or 0, -1 if c is None else c, -1 if d is None else d)
-                for a, b, c, d in code.co_positions()]
     locs = [Loc(code.co_firstlineno, 0, -1, -1)] * (len(code.co_code) // 2)
+    if VERSION >= (3, 11):
+        for k, (a, b, c, d) in enumerate(code.co_positions()):  # fewer where line_profiler has added NOPs to the end
+            locs[k] = Loc(a or 0, b or 0, -1 if c is None else c, -1 if d is None else d)
+        return locs
     for start, end, line in code.co_lines():
         if line is not None:
             loc = Loc(line, line, -1, -1)

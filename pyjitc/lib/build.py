@@ -13,7 +13,7 @@ from ..base.errors import with_article
 from ..base.lazy import lazy
 from ..base.named import Named
 from ..infer.constants import apply, is_wide, too_wide
-from ..infer.meaning import CallValue, Const, Expr, Mismatch
+from ..infer.meaning import CallValue, Const, Expr, Mismatch, NotNative
 from ..ir.flags import FunctionFlags
 from ..ops import arith
 from ..ops.derivative import Ruled
@@ -25,8 +25,8 @@ extended = lazy("pyjitc.lib.extended")
 units = lazy("pyjitc.lib.np.dates.units")
 
 __all__ = ["a_type", "apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked",
-           "SYMBOLS", "sample", "wide_as", "fitted", "is_list", "is_sequence", "list_item", "no_shape", "applied",
-           "by_parts", "compiled", "outlined", "unvectorised", "gathering", "unoptimised", "unpolled",
+           "SYMBOLS", "sample", "wide_as", "fitted", "is_list", "is_sequence", "list_item", "no_records", "no_shape",
+           "applied", "by_parts", "compiled", "outlined", "unvectorised", "gathering", "unoptimised", "unpolled",
            "flagged", "FLAGS", "Rules", "DERIVATIVES", "by_value", "derivatives", "BATCHED", "batched"]
 
 _owned = lazy("pyjitc.ops.owned")  # only programs with typed lists load it
@@ -292,6 +292,15 @@ def is_list(t: k.Type) -> bool:
 def is_sequence(t: k.Type) -> bool:
     """Whether t is the type of a tuple or a list display."""
     return isinstance(t, (k.Tuple, k.ListDisplay))
+
+
+def no_records(what: str, *types: k.Type) -> None:
+    """Refuses an operation on arrays of records or texts."""
+    dtypes = [t.dtype for t in types if isinstance(t, k.Array) and isinstance(t.dtype, k.Record)]
+    if any([dtype.is_text for dtype in dtypes]):
+        raise NotNative(f"{what} of arrays of strings is not compiled", "pass lists of strings: x.tolist()")
+    if dtypes:
+        raise NotNative(f"{what} of structured arrays is not compiled", "use their fields: a['x']")
 
 
 def list_item(t: k.Type) -> k.Type | None:

@@ -20,7 +20,7 @@ from .build import mismatch
 from .intrinsics import same
 
 __all__ = ["ByReference", "Protocol", "State", "boxed", "by_python", "declare", "declare_object", "protocol_of",
-           "protocol_of_kind", "rule_of_kinds", "text_by_python"]
+           "protocol_of_kind", "rule_of_kinds", "text_by_python", "uncallable"]
 
 
 class Protocol:
@@ -112,7 +112,8 @@ class Protocol:
 
     def iterate(self, x: Expr) -> Expr:
         """The state before the first step of a loop."""
-        raise Mismatch(f"{describe(x.type)} object is not iterable")
+        raise Mismatch(f"{describe(x.type)} object is not iterable",
+                       "range(n) has the ints below n" if k.is_integer(x.type) else "")
 
     def step(self, state: Expr) -> Expr:
         """(has, item, next state) of a state of this kind."""
@@ -146,11 +147,18 @@ class Protocol:
         raise Mismatch(f"{describe(x.type)} object has no attribute '{name}'", "", AttributeError)
 
     def call(self, x: Expr, args: list[Expr], kwargs: dict[str, Expr]) -> Expr | None:
-        raise Mismatch(f"{describe(x.type)} object is not callable")
+        raise uncallable(x, args, k.is_number(x.type), "")
 
     def text(self, function, x: Expr) -> Expr:
         """`str(x)`, `repr(x)` or `ascii(x)`: the text that the interpreter makes."""
         return by_python(function, x, type=Str)
+
+
+def uncallable(x: Expr, args: list[Expr], is_data: bool = True,
+               hint: str = "an element is taken with brackets, as in a[i]") -> Mismatch:
+    """The interpreter's error for a call of a value that is no function. hint: where there are arguments"""
+    return Mismatch(f"{describe(x.type)} object is not callable",
+                    hint if args or not is_data else "leave the parentheses out: this is a value, not a method")
 
 
 def _without_place(x: Expr, name: str) -> Mismatch | None:

@@ -9,7 +9,7 @@ import types as pytypes
 
 import numpy as np
 
-from ..base.errors import did_you_mean
+from ..base.errors import did_you_mean, suggest
 from ..infer.meaning import Mismatch, NotNative
 from ..infer.names import describe
 from ..types.classes import is_fixed
@@ -130,9 +130,11 @@ _INSTEAD = {
 def other_attribute(x, name: str) -> str:
     """The hint for an attribute that values of that type do not have: what to write instead, a similar name, or ''."""
     t = x.type
-    written = _INSTEAD.get(t.python_class, {}).get(name)
-    if written is not None:
-        return f"write {written}"
+    instead = _INSTEAD.get(t.python_class, {})
+    if name in instead:
+        return f"write {instead[name]}"
+    if isinstance(t, Method):  # a.copy.sum()
+        return f"write {t.name}() with parentheses"
     if isinstance(t, Array):
         known = [*views.ATTRIBUTES, *views.METHODS, *" ".join(index.METHODS.values()).split()]
     elif isinstance(t, Singleton):
@@ -142,7 +144,9 @@ def other_attribute(x, name: str) -> str:
     else:
         cls = t.python_class
         known = () if cls is None else [*dir(cls), *(t.names if isinstance(t, Attributes) else ())]
-    return did_you_mean(name, [one for one in known if name.startswith("_") or not one.startswith("_")])
+    similar = did_you_mean(name, [one for one in known if name.startswith("_") or not one.startswith("_")])
+    near = suggest(name, instead)  # `lenght`
+    return similar or (f"write {instead[near]}" if near else "")
 
 
 def advice_of_call(callee, args, kwargs, message: str) -> str:

@@ -48,8 +48,8 @@ _TIGHT = 16  # most instructions of a loop with index checks that is unrolled
 _BRIEF = 20  # most operations of a loop whose body is written twice
 _BRIEFER, _COPIES = 14, 4  # most operations of a loop whose body is written more often, and how often
 _BRANCHY = 32  # most operations of a loop that branches and is unrolled
-_SMALL = 45  # most operations of a loop with polynomials that keeps four vectors in flight; a larger one keeps two
-_TINY = 16  # most operations of a loop that keeps two vectors in flight, because its loop overhead would be noticeable
+_SMALL = 42  # most operations of a loop with polynomials that keeps four vectors in flight; a larger one keeps two
+_TINY = 14  # most operations of a loop that keeps two vectors in flight, because its loop overhead would be noticeable
 _FEW = 16  # most loops of a function in which loops are unrolled: with hundreds, compiling would take too long
 _ROUNDED = {FADD, FSUB, FMUL, FDIV}  # operations whose results depend on their order
 _SHORT = 256  # a loop that is known to make at most this many iterations does not poll
@@ -497,8 +497,8 @@ def _interleave(loop, short) -> int:
     """The number of vectors that one iteration should process. The steps of an elementary function depend on each
     other, and a processor looks ahead only 100 or 200 instructions, not far enough to overlap two iterations. In other
     loops it does, and more vectors only leave a longer remainder; so do they in rows, which may be short: a remainder
-    of elementary functions takes much longer than what several vectors gain."""
-    insts = [inst for block in loop.blocks for inst in block.insts]
+    of elementary functions takes much longer than what several vectors gain. Constants are no steps."""
+    insts = [inst for block in loop.blocks for inst in block.insts if inst.op is not control.CONST]
     polynomials = [inst for inst in insts if "coefficients" in inst.attrs]
     size = len(insts) + sum(len(inst.attrs["coefficients"]) for inst in polynomials)
     if polynomials:

@@ -174,6 +174,8 @@ def test_iteration_over_a_number():
         for i in n: pass  # noqa: E701
 
     assert message(loop, 3)[1] == expected("n")
+    assert message(loop, 3)[3] == "range(n) has the ints below n"
+    assert message(loop, 3.0)[3] == ""
 
 
 def test_typing_error_is_a_type_error():
@@ -329,8 +331,34 @@ def test_methods_that_other_classes_have():
             (lambda x: x.push(3), [1, 2], "write l.append(x)"), (lambda d: d.has_key(1), {1: 2}, "write key in d"),
             (lambda s: s.append("c"), "ab", "write s + x"), (lambda s: s.append(3), {1}, "write s.add(x)"),
             (lambda a: a.append(3.0), np.zeros(2), "write np.append(a, x), which makes a new array, or use a list"),
-            (lambda a: a.length, np.zeros(2), "write len(a)")):
+            (lambda a: a.length, np.zeros(2), "write len(a)"), (lambda a: a.lenght, np.zeros(2), "write len(a)"),
+            (lambda a: a.copy.sum(), np.zeros(2), "write copy() with parentheses")):
         assert message(function, given)[3] == hint
+
+
+def test_calls_of_values():
+    for function, hint in ((lambda a: a(1), "an element is taken with brackets, as in a[i]"),
+                           (lambda a: a.shape(0), "an element is taken with brackets, as in a[i]"),
+                           (lambda a: a.size(), "leave the parentheses out: this is a value, not a method"),
+                           (lambda a: a.shape(), "leave the parentheses out: this is a value, not a method"),
+                           (lambda a: np.pi(), "leave the parentheses out: this is a value, not a method")):
+        assert message(function, np.zeros(2))[3] == hint
+
+
+@pytest.mark.parametrize("function", [
+    lambda a: np.sort(a), lambda a: a.argsort(), lambda a: np.unique(a), lambda a: np.isin(a, a),
+    lambda a: np.lexsort((a,)), lambda a: np.union1d(a, a), lambda a: -a, lambda a: a in a])
+def test_arrays_of_records_and_texts(function):
+    assert message(function, np.zeros(2, [("x", "i4")]))[3] == "use their fields: a['x']"
+    assert message(function, np.array(["b", "a"]))[3] == "pass lists of strings: x.tolist()"
+
+
+def test_deletion_of_elements():
+    def delete(a):
+        del a[0]
+
+    found = message(delete, np.zeros(2))
+    assert found[0] == "cannot delete array elements" and "np.delete" in found[3]
 
 
 def test_what_there_is_in_place_of_a_function():

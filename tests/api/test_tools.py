@@ -201,6 +201,10 @@ def test_autoreload(folder):
         pathlib.Path("again.py").write_text({source.format(k=5)!r})
         second = ip.run_cell(values).result
         assert (first, second) == ((2, 4, 2, 4), (6, 12, 6, 12)), (first, second)
+        time.sleep(1.1)
+        pathlib.Path("again.py").write_text({source.format(k=7).replace("@njit", "", 1)!r})
+        third = ip.run_cell(values).result  # `f` has no decorator any more
+        assert third == (8, 16, 8, 16) and "f at" in repr(ip.user_ns["f"]), third
         assert ip.run_cell("%timeit -o -q -n 10 -r 1 f(1)").result.loops == 10
     """))
     done = run(folder, "program.py", IPYTHONDIR=str(folder))

@@ -1,11 +1,13 @@
 """Our decoder against the `bytecode` package, over the code of the standard library: instructions, jumps, exception
 ranges, positions."""
+import dis
 import importlib
 import types
 
 import bytecode
 import pytest
 
+from pyjitc import njit
 from pyjitc.front.bytecode import decode, exception_ranges
 
 MODULES = ("ast", "argparse", "asyncio.tasks", "contextlib", "copy", "dataclasses", "_pydecimal", "difflib", "doctest",
@@ -87,3 +89,14 @@ def test_lines(module):
             # our decoder gives the position of the iterated expression
             if isinstance(i.lineno, int) and x.name != "GET_ITER":
                 assert x.loc.line == i.lineno, (code, x)
+
+
+def test_instructions_that_a_tool_adds_have_a_position():
+    """line_profiler adds instructions to the end, and leaves the table of positions as it is."""
+    def f(n):
+        return n * 2
+
+    code = f.__code__
+    f.__code__ = code.replace(co_code=code.co_code + bytes([dis.opmap["NOP"], 0]) * 3)
+    assert [x.name for x in decode(f.__code__)] == [x.name for x in decode(code)] + ["NOP"] * 3
+    assert njit(f)(4) == 8

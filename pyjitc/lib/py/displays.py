@@ -13,7 +13,7 @@ from ...types.kinds import (
     Tuple, any_part, is_integer,
 )
 from ..build import number, whole_number
-from ..protocol import Protocol, text_by_python
+from ..protocol import Protocol, text_by_python, uncallable
 from ..rule import Rule
 from . import ranges
 
@@ -125,7 +125,7 @@ class _Tuple(Protocol):
         return found or _searched(x, name, args, kwargs)
 
     def call(self, x, args, kwargs):
-        raise Mismatch(f"{describe(x.type)} object is not callable", "an element is taken with brackets, as in a[i]")
+        raise uncallable(x, args)
 
 
 def _searched(x, name, args, kwargs):

@@ -31,6 +31,20 @@ def test_is_as_in_numpy(function, calls):
         agree(named, *arguments, compiled=compiled)
 
 
+@pytest.mark.parametrize("function, calls", [
+    (lambda line: np.array(line.split(","), dtype=float), [("1,2.5,-3e4",), ("",), ("1,x",), ("nan, inf",)]),
+    (lambda text: np.array([line.split() for line in text.splitlines()], dtype=np.int64), [("1 2\n3 4",), ("1 2\n3",)]),
+    (lambda x: np.asarray(x, np.float32), [(["1", "2"],), (["1e99"],), ([["1", "2"]],)]),
+    (lambda x: np.array(x, np.uint8, ndmin=3), [(["1", "2"],), (["1.5"],), (["300"],)]),
+    (lambda x: np.array((x, 2.5, "3"), dtype=complex), [("1",), ("2+3j",), ("no",)]),
+    (lambda x: np.asfortranarray([[x, "1"], ["2", "3"]], float), [("1",), ("no",)]),
+])
+def test_numbers_as_texts(function, calls):
+    compiled = njit(function)
+    for arguments in calls:
+        agree(function, *arguments, compiled=compiled)
+
+
 def test_numbers_of_several_types_may_be_of_one():
     """The array has the dtype of the items that the list contains at run time."""
     compiled = njit(lambda x: np.array(x))

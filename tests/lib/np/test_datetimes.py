@@ -307,6 +307,21 @@ def test_constructors():
         alike(made, 3, np.datetime64("NaT", "h"), np.timedelta64("NaT", "h"))
 
 
+@njit
+def read(text, texts, a):
+    a[0] = text
+    a[1:] = text
+    return (np.datetime64(text, "D"), np.datetime64(text, "15m"), np.array(texts, "M8[h]"), a,
+            np.array(["2024-02-29", "1969-12-31"], dtype="datetime64[D]"), np.array([texts, texts], "M8[s]"))
+
+
+def test_texts():
+    for text in ("2024-03-01", "NaT", "2024-03-01T05", "no date", ""):
+        alike(read, text, ["1969-12-31T05", "2024-01"], dates("D"))
+    alike(read, "2020", [], dates("s"))
+    alike(njit(lambda x: np.timedelta64(x, "s")), "-5")
+
+
 @pytest.mark.parametrize("function, args", [
     (lambda n: np.datetime64(n), (5,)), (lambda x: np.timedelta64(x, "D"), (2.5,)),
     (lambda x: np.datetime64("x"), (5,)), (lambda x: np.timedelta64(x), (np.datetime64("2020"),)),
@@ -368,7 +383,8 @@ def test_assignment():
     (lambda a, x: a[0].item(), (np.zeros(2, "M8[D]"), 5), "item' is not compiled"),
     (lambda a, x: int(a[0]), (np.zeros(2, "M8[D]"), 5), "not 'numpy.datetime64'(?s:.*)help: x.astype"),
     (lambda a, x: np.datetime64("now"), (0, 0), "is not compiled"),
-    (lambda a, x: np.datetime64(a), ("2020", 0), "where it is constant"),
+    (lambda a, x: np.datetime64(a), ("2020", 0), "write the unit"),
+    (lambda a, x: np.array(a, "M8"), (["2020"], 0), "write the unit"),
     (lambda a, x: np.concatenate((a, x)), (np.zeros(2, "M8[D]"), np.zeros(2, "m8[D]")), "to dtype.'<M8.D.'. acc"),
     (lambda a, x: np.append(a, x), (np.zeros(2, "m8[h]"), np.zeros(2, "M8[D]")), "to dtype.'<M8.h.'. acc"),
     (lambda a, x: np.searchsorted(a, x), (np.zeros(2, "M8[D]"), np.zeros(2, "m8[D]")), "rule 'safe'"),

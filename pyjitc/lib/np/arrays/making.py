@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from ....base.lazy import lazy
 from ....infer.constants import constant
 from ....infer.expressions import list_of
 from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, NotNative, Throw
@@ -28,6 +29,7 @@ from .creation import only_cpu, scalar_of
 
 __all__ = ["CALLS", "METHODS", "joined", "of_lists"]
 
+dates = lazy("pyjitc.lib.np.dates.operators")
 _NO_COPY = Const(k.Str, provoked(lambda: np.array([1], copy=False)))
 
 
@@ -88,6 +90,9 @@ def made(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> Expr:
     if x.type is k.Range:
         return Call(of_range, *(Apply(RANGE_GET, x, field=f) for f in ("start", "stop", "step")),
                     _dtype(dtype or k.int64), Const(Int, ndmin))
+    axes = _axes_of_texts(x.type) if dtype else None
+    if axes:
+        return _of_array(_parsed(x, dtype, axes), dtype, order, None, ndmin)
     item = list_item(x.type)
     if item is not None:
         if isinstance(x.type, k.ObjectOf) and k.is_scalar(item):
@@ -105,6 +110,8 @@ def made(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> Expr:
     if isinstance(found, Throw):
         return found
     shape, leaves = found
+    if dtype and shape and any([leaf.type is k.Str for leaf in leaves]):
+        return _of_array(_parsed(x, dtype, len(shape)), dtype, order, None, ndmin)
     if dtype is k.uint64:
         leaves = [conversions.wide_as(leaf, dtype) if conversions.is_wide(leaf) else leaf for leaf in leaves]
     for leaf in leaves:
@@ -117,6 +124,23 @@ def made(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> Expr:
         raise NotNative(f"np.{name} of items of which many may have one of several types is not compiled",
                         "give dtype=, or convert them, as in float(x)")
     return _of_leaves(_lengths(shape), leaves, dtype, order, ndmin)
+
+
+def _axes_of_texts(t) -> int | None:
+    """The number of axes of an array of a text or of a list (of lists) of texts; None for another type."""
+    items = {list_item(t)} if list_item(t) is not None else ()
+    if isinstance(t, k.ListDisplay):
+        items = {item for _, item in t.members}
+    inner = {_axes_of_texts(item) for item in items}
+    axes = inner.pop() if len(inner) == 1 else None
+    return 0 if t is k.Str else None if axes is None else axes + 1
+
+
+def _parsed(x, dtype, axes) -> Expr:
+    """The array of numbers or dates that the interpreter reads from texts."""
+    if isinstance(dtype, k.NpTime):
+        dates.unit_of_texts(dtype)
+    return by_python(np.asarray, x, _dtype(dtype), type=Array(dtype, axes))
 
 
 def _lengths(shape):

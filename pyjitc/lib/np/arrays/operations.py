@@ -12,8 +12,8 @@ from ....ops.structure import DISCARD, METHOD_MAKE
 from ....types.kinds import (
     Array, Bool, List, NoneType, NpBool, Record, Str, Tuple, any_part, is_scalar,
 )
-from ...build import SYMBOLS, is_list, is_sequence
-from ...protocol import Protocol, by_python, text_by_python
+from ...build import SYMBOLS, is_list, is_sequence, no_records
+from ...protocol import Protocol, by_python, text_by_python, uncallable
 from .. import index
 from ... import extended
 
@@ -51,7 +51,7 @@ class _Array(Protocol):
     text = text_by_python
 
     def binary(self, op, x, y, inplace):
-        _no_records(op, x, y)
+        no_records(op, x.type, y.type)
         x, y = _no_list(x), _no_list(y)
         if op == "@":
             product = index.module_of(np.matmul).operator
@@ -62,7 +62,7 @@ class _Array(Protocol):
         return self.binary(op, x, y, False)  # a list or number on the left is not changed in place
 
     def unary(self, op, x):
-        _no_records(op, x)
+        no_records(op, x.type)
         return elementwise.unary(op, x)
 
     def compare(self, op, x, y):
@@ -71,7 +71,7 @@ class _Array(Protocol):
             found = text_elements.compared(SYMBOLS[op], x, y)
             if found is not None:
                 return found
-        _no_records(op, x, y)
+        no_records(op, x.type, y.type)
         x, y = _no_list(x), _no_list(y)
         if op in ("==", "!=") and NoneType in (x.type, y.type):
             raise NotNative(f"an array {op} None is not compiled", "write `is None`")
@@ -86,7 +86,7 @@ class _Array(Protocol):
         return Call(indexing.truth, x)
 
     def contains(self, x, item):
-        _no_records("in", x)
+        no_records("in", x.type)
         return Call(indexing.contains, x, item)
 
     def length(self, x):
@@ -118,6 +118,9 @@ class _Array(Protocol):
         return (indexing.setitem(x, i, value) if written_out or _is_advanced(i)
                 else subscripts.setitem(x, i, value, conversions.assign))
 
+    def delitem(self, x, i):
+        raise Mismatch("cannot delete array elements", "write np.delete(a, i), which makes a new array", ValueError)
+
     def iterate(self, x):
         return Call(iteration.array_iterate, x) if x.type.ndim else Throw(TypeError, "iteration over a 0-d array")
 
@@ -144,7 +147,7 @@ class _Array(Protocol):
         return rule([x, *args], kwargs)
 
     def call(self, x, args, kwargs):
-        raise Mismatch("'numpy.ndarray' object is not callable", "an element is taken with brackets, as in a[i]")
+        raise uncallable(x, args)
 
 
 # attributes of memoryviews, which are arrays in programs for Numba
@@ -157,14 +160,6 @@ def _is_field(a, name: str) -> bool:
     """Whether `name` is an attribute of a recarray, or in a program for Numba of an array of records: a field."""
     return isinstance(a.type.dtype, Record) and name in (a.type.dtype.dtype.names or ()) and (
         issubclass(a.type.dtype.cls, np.record) or extended.is_as_in_numba())
-
-
-def _no_records(op, *operands):
-    kinds = [x.type.dtype for x in operands if isinstance(x.type, Array) and isinstance(x.type.dtype, Record)]
-    if any(t.is_text for t in kinds):
-        raise NotNative(f"{op} of arrays of strings is not compiled", "pass lists of strings: x.tolist()")
-    if kinds:
-        raise NotNative(f"{op} of structured arrays is not compiled", "use their fields: a['x']")
 
 
 PROTOCOLS = {Array: _Array()}

@@ -9,10 +9,12 @@ from ....types import kinds as k
 from ....types.kinds import NpTime, is_time
 from ....types.lattice import dtype_of, type_of_dtype
 from ...build import cast, convert, type_name
+from ...protocol import by_python
 from ..elementwise import ufuncs
 from .units import AS_NUMBER
 
-__all__ = ["AS_NUMBER", "assigned", "element", "find_binary", "find_compare", "find_unary", "made", "no_cast", "unlike"]
+__all__ = ["AS_NUMBER", "assigned", "element", "find_binary", "find_compare", "find_unary", "made", "no_cast", "parsed",
+           "unit_of_texts", "unlike"]
 
 
 
@@ -74,7 +76,7 @@ def element(x: Expr, t: k.Type) -> Expr:
     if (source is k.Float or source is k.Complex) and is_time(t):
         return Throw(ValueError, f"Could not convert object to NumPy {'datetime' if t.kind == 'M' else 'timedelta'}")
     if source is k.Str and is_time(t):
-        return _parsed(x, t)
+        return parsed(x, t)
     if not k.is_scalar(source):
         raise Mismatch(f"a value of type {type_name(source)} is no element of an array of {t}")
     return cast(x, t)
@@ -97,11 +99,19 @@ def no_cast(s: NpTime, t: NpTime) -> str:
             f"to the rule 'same_kind'")
 
 
-def _parsed(x: Expr, t: NpTime) -> Expr:
-    if not x.known:
-        raise NotNative("text as a date is compiled where it is constant",
-                        "make the date outside, or write the text into the call")
-    return made(dtype_of(t).type, x.value, np.datetime_data(dtype_of(t)))
+def parsed(x: Expr, t: NpTime) -> Expr:
+    """The date or duration that a text is."""
+    if x.known:
+        return made(dtype_of(t).type, x.value, np.datetime_data(dtype_of(t)))
+    return by_python(dtype_of(t).type, x, Const(k.Str, unit_of_texts(t)), type=t)
+
+
+def unit_of_texts(t: NpTime) -> str:
+    """The unit of dates that are read from texts."""
+    if t.unit == "generic":
+        raise NotNative("the unit of dates that are texts is not known when the function is compiled",
+                        "write the unit, as in np.datetime64(text, 's') or dtype='datetime64[s]'")
+    return f"{t.count}{t.unit}"
 
 
 def made(cls, *args) -> Expr:

@@ -14,7 +14,7 @@ from ....types.lattice import dtype_of, type_of_dtype
 from ...build import cast, a_type
 from ...rule import rule
 from ..arrays.creation import scalar_of
-from .operators import AS_NUMBER, made, no_cast
+from .operators import AS_NUMBER, made, no_cast, parsed
 
 __all__ = ["CALLS", "METHODS", "SCALAR_METHODS", "attribute", "method", "target"]
 
@@ -62,8 +62,7 @@ def _constructor(cls, kind):
         if isinstance(s, k.Array) and s.ndim == 0 and unit is None:
             return Call(of_element, constant(cls), x)
         if s is k.Str:
-            raise NotNative(f"np.{cls.__name__} of a text is compiled where it is constant",
-                            "pass the date as an argument")
+            return parsed(x, unit or NpTime(kind))
         if k.is_scalar(s):
             return Throw(ValueError, f"Could not convert object to NumPy {name}")
         raise NotNative(f"np.{cls.__name__} of {a_type(s)} is not compiled", "use a.astype(...) for arrays")

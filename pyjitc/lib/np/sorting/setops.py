@@ -9,7 +9,7 @@ from ....ops.arith import IADD, ISUB
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ....types.kinds import Bool, DType, Int
 from ....types.lattice import dtype_of, kind_of
-from ...build import by_value, outlined, promoted
+from ...build import by_value, no_records, outlined, promoted
 from ...rule import ArrayLike, Constant, rule
 from ...intrinsics import as_type, strided
 from ..indexing.masks import count_true
@@ -359,6 +359,7 @@ def sort_rows(rows, order, first):
 
 def _common(name, a, b):
     """The common type of the elements of two sets. Dates are equal to no duration, but have a common type with them."""
+    no_records(f"np.{name}", a.type, b.type)
     if {kind_of(x.type.dtype) for x in (a, b)} == {"m", "M"}:
         raise NotNative(f"np.{name} of dates and durations is not compiled")
     return promoted(a.type.dtype, b.type.dtype)
@@ -368,6 +369,7 @@ def _common(name, a, b):
 def _unique(ar: ArrayLike, return_index: Constant = False, return_inverse: Constant = False,
             return_counts: Constant = False, axis: Constant = None, *, equal_nan: Constant = True,
             sorted: Constant = True):
+    no_records("np.unique", ar.type)
     flags = [Const(Bool, bool(x)) for x in (return_index, return_inverse, return_counts)]
     if axis is not None:
         return CallValue(constant(unique_rows), ar, *flags, Const(Int, axis))

@@ -10,12 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from ....infer.constants import constant
-from ....infer.meaning import CallValue, Expr, Mismatch, NotNative, Throw
+from ....infer.meaning import CallValue, Expr, Mismatch, Throw
 from ....ops.arith import CAST, IADD, IAND, IMUL, ISHL, ISHR, ISUB
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE, ROW_COPY
 from ....ops.structure import CHOOSE
-from ....types.kinds import Array, Int, Record, Tuple, is_integer
-from ...build import batched, by_value, outlined, provoked, unoptimised, unvectorised
+from ....types.kinds import Array, Int, Tuple, is_integer
+from ...build import batched, by_value, no_records, outlined, provoked, unoptimised, unvectorised
 from ...rule import ArrayLike, Constant, call, methods, rule
 from ...intrinsics import as_type
 from .radix import radix_sort, with_bits
@@ -465,7 +465,7 @@ def checked(function, writes=False):
     def found(a, *more):
         for where, x in zip(names, (a, *more)):
             if isinstance(x, Expr) and isinstance(x.type, Array):
-                _no_records(name, x.type)
+                no_records(f"np.{name}", x.type)
             if where == "kth" and not (
                     is_integer(x.type) or isinstance(x.type, Tuple) and all(map(is_integer, x.type.elements))
                     or isinstance(x.type, Array) and is_integer(x.type.dtype)):
@@ -479,19 +479,13 @@ def checked(function, writes=False):
     return found
 
 
-def _no_records(name, t):
-    if isinstance(t.dtype, Record):
-        raise NotNative(f"np.{name} of structured arrays is not compiled", "sort a field: a['x']")
-
-
 @rule("np.lexsort")
 def _lexsort(keys, axis: Constant = -1):
     elements = keys.type.elements if isinstance(keys.type, Tuple) else [keys.type]
     wanted = 1 if isinstance(keys.type, Tuple) else 2
     if any(not isinstance(t, Array) or t.ndim != wanted for t in elements):
         raise Mismatch("np.lexsort takes a tuple of 1-d arrays or a 2-d array here")
-    for t in elements:
-        _no_records("lexsort", t)
+    no_records("np.lexsort", *elements)
     if axis not in (-1, 0):
         raise Mismatch("axis= of np.lexsort must be -1 here")
     return CallValue(constant(lexsort), keys)
