@@ -5,18 +5,59 @@ raise them.
 from __future__ import annotations
 
 import builtins
+import contextlib
+import functools
+import warnings
 
 from ..base.errors import CompileError, TypingError, UnsupportedError
 from .absent import module_attribute
 
 __all__ = ["NumbaError", "TypingError", "UnsupportedError", "NumbaWarning", "ForceLiteralArg", "RefusedError",
-           "refused"]  # and the classes below
+           "WarningsFixer", "deprecated", "refused"]  # and the classes below
 
 NumbaError = CompileError
 
 
 class NumbaWarning(Warning):
     """The base class of Numba's warnings."""
+
+
+def deprecated(instead: str):
+    """A decorator for functions whose calls warn that `instead` is to be called."""
+    def decorate(function):
+        @functools.wraps(function)
+        def called(*args, **kwargs):
+            warnings.warn(f'Call to deprecated function "{function.__name__}"\n. Use "{instead}" instead.',
+                          category=builtins.DeprecationWarning, stacklevel=2)
+            return function(*args, **kwargs)
+
+        return called
+
+    return decorate
+
+
+class WarningsFixer:
+    """Collects the warnings of a category in blocks of code, to give them later with the line that each block names."""
+
+    def __init__(self, category: type[Warning]):
+        self._category = category
+        self._found: set[tuple] = set()  # file, line, class and text
+
+    @contextlib.contextmanager
+    def catch_warnings(self, filename=None, lineno=None):
+        with warnings.catch_warnings(record=True) as given:
+            warnings.simplefilter("always")
+            yield
+        for one in given:
+            if issubclass(one.category, self._category):
+                self._found.add((filename, lineno, one.category, str(one.message)))
+            else:
+                warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+
+    def flush(self) -> None:
+        for filename, lineno, category, text in sorted(self._found, key=str):
+            warnings.warn_explicit(text, category, filename, lineno or 0)
+        self._found.clear()
 
 
 def _add(name: str, *bases: type) -> None:

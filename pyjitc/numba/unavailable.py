@@ -13,7 +13,7 @@ NAMES = {
         fold_arguments get_code_object global_compiler_lock serialize sigutils
     """,
     "core.errors": """
-        NOPColorScheme WarningsFixer constant_inference_info deprecated error_extras feedback_details
+        NOPColorScheme constant_inference_info error_extras feedback_details
         interpreter_error_info loc_info new_error_context pedantic_warning_info reportable_issue_info
         termcolor typing_error_info unsupported_error_info
     """,

@@ -139,7 +139,7 @@ def _are_twins(arms, ends) -> bool:
     def form(v):
         if v.inst is not None and v.type in WIDE and v not in forms:
             if v.inst.op is control.CONST:
-                return v.inst.attrs["value"]
+                return control.CONST, int(v.inst.attrs["value"])  # a number of NumPy beside a tuple compares its items
             if v.inst.op is CAST and v.inst.args[0].type in WIDE:
                 return form(v.inst.args[0])
         return forms.get(v, v)

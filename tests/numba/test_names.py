@@ -6,6 +6,7 @@ import pathlib
 import pickle
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -100,6 +101,18 @@ def test_structured_dtypes():
     assert nb.as_dtype(found) == dtype and found.typeof("a") == types.float64
 
 
+def test_the_number_of_a_type():
+    """A type keeps its number as long as it lives; another type of its name has another number afterwards."""
+    made = types.Dummy("passing")
+    number = made._code
+    assert types.Dummy("passing")._code == number == pickle.loads(pickle.dumps(made))._code
+    assert types.Dummy("other")._code != number
+    del made
+    gc.collect()
+    assert types.Dummy("passing")._code != number
+    assert types.Array(types.int16, 2, "C")._code != types.Array(types.int16, 2, "F")._code
+
+
 def test_types_in_compiled_code():
     def f(x):
         return nb.int32(x), nb.float64(x), nb.literally(x), nb.uint8(7)
@@ -152,6 +165,30 @@ def test_errors():
     with pytest.raises(nb.NumbaError):
         nb.njit(lambda x: x.nothing)(1)
     assert str(errors.RequireLiteralValue("a text")).startswith("a text")
+
+
+def test_functions_that_are_deprecated():
+    @errors.deprecated("new")
+    def old(x):
+        return x + 1
+
+    with pytest.warns(DeprecationWarning, match="(?s)\"old\".*\"new\""):
+        assert old(1) == 2
+    assert old.__name__ == "old"
+
+
+def test_warnings_that_are_given_later():
+    later = errors.WarningsFixer(errors.NumbaWarning)
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always")
+        with later.catch_warnings("a.py", 10):
+            for category in (errors.NumbaWarning, errors.NumbaPerformanceWarning, errors.NumbaWarning, UserWarning):
+                warnings.warn(category("slow"))
+        assert [w.category for w in given] == [UserWarning]
+        later.flush()
+        later.flush()
+    assert [(w.category, str(w.message), w.filename, w.lineno) for w in given[1:]] == [
+        (errors.NumbaPerformanceWarning, "slow", "a.py", 10), (errors.NumbaWarning, "slow", "a.py", 10)]
 
 
 def test_a_cache_that_a_program_sets():
@@ -487,20 +524,20 @@ pyjitc.numba.install()
 import numba
 from numba.core import cgutils, dispatcher, withcontexts, callwrapper
 from numba.core.datamodel.registry import register_default
-from numba.core.errors import WarningsFixer
+from numba.core.errors import termcolor
 from numba.np.types import NPDatetime
 from numba.typed.typedlist import ListType, NativeValue
 from numba.types import Poison, c_int64, np_signed_domain, pyfunc_type
 print(c_int64, isinstance(1, Poison), hasattr(numba.types, "nothing"), hasattr(numba.core, "nothing"),
       NPDatetime is numba.types.NPDatetime, numba.types.functions.Array is numba.types.scalars.Array)
 try:
-    WarningsFixer(1)
+    termcolor(1)
 except NotImplementedError as error:
     print(error)
 """
     shown = run(print_all).splitlines()
     assert shown == ["int64 False False False True True",
-                     "pyjitc has no numba.core.errors.WarningsFixer"]
+                     "pyjitc has no numba.core.errors.termcolor"]
 
 
 def test_private_modules_that_extensions_use():

@@ -249,3 +249,23 @@ def test_ints_of_python_and_of_numpy_in_one_variable(items):
     else:
         found = taken(a)
         assert found == wanted and type(found) is type(wanted)
+
+
+@njit
+def products_of_the_last(a, b):
+    """x and y are 0, ints of Python's, in the first iteration alone, so that one arm is a constant of NumPy's type and
+    the other a product."""
+    found = 0
+    x = 0
+    y = 0
+    for i in range(len(a)):
+        found ^= (x * y) % 7
+        x = a[i]
+        y = b[i] ** i
+    return found
+
+
+def test_an_arm_that_is_a_constant_beside_a_product():
+    a = np.arange(10)
+    found, wanted = products_of_the_last(a, a + 1), products_of_the_last.py_func(a, a + 1)
+    assert found == wanted and type(found) is type(wanted)

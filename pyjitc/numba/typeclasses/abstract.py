@@ -1,6 +1,7 @@
 """The base of Numba's types, and the classes that have no more than a name."""
 from __future__ import annotations
 
+import itertools
 import typing
 import weakref
 
@@ -18,6 +19,8 @@ class _Interned(type):
 
 
 _KNOWN: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
+_CODES: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+_NEXT_CODE = itertools.count()
 
 
 def _interned(made):
@@ -46,6 +49,13 @@ class Type(TypeName, metaclass=_Interned):
     @property
     def key(self):
         return self.name
+
+    @property
+    def _code(self) -> int:
+        """The number of the type in this process, which no type that is gone has had; extensions have tables by it."""
+        if self not in _CODES:
+            _CODES[self] = next(_NEXT_CODE)
+        return _CODES[self]
 
     @property
     def type(self) -> kinds.Type:
