@@ -635,12 +635,22 @@ class _Lanes:
         elif op is ARRAY_LOAD and (known := self.loaded.get(tuple(inst.args))) is not None:
             self.alike(r, known)
         elif op is a.CHECK_NONZERO and k.is_float(r.type) and (not self.full or inst.args[0] in self.varying):
-            self.vectors[r] = divisor = self.vector(inst.args[0])
-            self.give_up(self.each(a.FEQ, divisor, self.nothing(r.type)))
+            self.divisor(inst)
         elif op is not ARRAY_STORE and not any([x in self.varying or x in self.vectors for x in inst.args]):
             self.uniform(inst, op, attrs, loop)
         elif not self.as_vector(inst, op, attrs, counts, loop):
             self.in_each_lane(inst, op, attrs, loop)
+
+    def divisor(self, inst: ir.Inst) -> None:
+        """Give up where a lane of the mask would divide by zero. A divisor that is the same for all lanes stays one."""
+        r, x = inst.result, inst.args[0]
+        if x in self.varying or x in self.vectors:
+            self.vectors[r] = self.vector(x)
+            self.give_up(self.each(a.FEQ, self.vectors[r], self.nothing(r.type)))
+        else:
+            self.same[r] = self.once(x)
+            zero = self.b.const(r.type, constant_of(r.type, 0))
+            self.give_up(self.splat(self.b.op(a.FEQ, self.same[r], zero, type=k.Bool)))
 
     def uniform(self, inst: ir.Inst, op: ir.Op, attrs: dict, loop) -> None:
         """Copy an instruction whose operands are the same for all lanes."""

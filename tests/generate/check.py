@@ -293,6 +293,43 @@ def _in_threads(compiled) -> str:
     return f"in one thread {expected}\nin two {wrong[0]}" if wrong else ""
 
 
+def loops(source: str) -> tuple[str, str]:
+    """As `check`, of a program whose CALLS are functions that make arguments, arrays that may share memory: it compares
+    all memory of which they are views."""
+    compiled, ran = None, 0
+    try:
+        plain = _loaded(source, lambda function: function, "<plain>")
+    except Exception as error:
+        return "skipped", f"not a program: {error!r}"
+    signal.signal(signal.SIGALRM, _too_slow)
+    for number, make in enumerate(plain["CALLS"]):
+        signal.setitimer(signal.ITIMER_REAL, 5.0)
+        try:
+            expected = _with_memory(plain["f"], make)
+        except (_Slow, MemoryError):
+            return "skipped", "too slow"
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        if compiled is None:
+            compiled = _loaded(source, njit, "<compiled>")["f"]
+        actual = _with_memory(compiled, make)
+        if actual[0] == "raises" and isinstance(actual[1], CompileError):
+            return "refused", f"{actual[1].diagnostic.message}\n{actual[1]}"
+        if (wrong := difference(expected, actual)) and not excused(expected, actual):
+            return "wrong", f"call {number}: {wrong}"
+        ran += 1
+    return ("ok", "") if ran else ("skipped", "no call")
+
+
+def _with_memory(function, make):
+    """The outcome of a call (see the oracle), with the arrays that own the memory of the arguments."""
+    args = make()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        how, what, after = _called(function, lambda: args)
+    return how, what, tuple([x if getattr(x, "base", None) is None else x.base for x in after]), ""
+
+
 def forgiving(source: str) -> tuple[str, str]:
     """As `containers`, under `jit`."""
     return containers(source, jit)

@@ -3,13 +3,18 @@ bugs."""
 import ast
 from pathlib import Path
 
+import numpy
 import pytest
-from tests.generate import containers
+from tests.generate import check as check_module
+from tests.generate import containers, loops
 from tests.generate.check import check, described, passes, stages
 from tests.generate.check import containers as check_containers
+from tests.generate.check import loops as check_loops
 from tests.generate.programs import program
 from tests.generate.shrink import shrink
 from tests.generate.worker import Worker
+
+from pyjitc.passes.pipeline import PASSES
 
 CASES = sorted((Path(__file__).parent / "cases").glob("*.py"))
 
@@ -35,8 +40,55 @@ def test_programs_about_containers(seed):
     assert status in ("ok", "skipped", "refused"), f"{text}\n{containers.program(seed)}"
 
 
+@pytest.mark.parametrize("seed", range(40))
+def test_loops(seed):
+    status, text = check_loops(loops.program(seed))
+    assert status in ("ok", "skipped", "refused"), f"{text}\n{loops.program(seed)}"
+
+
+def test_passes_over_loops_change_the_programs(monkeypatch):
+    changed = set()
+    names = {"columns", "extremes", "inspector", "jam", "retests", "speculate", "vectorise"}
+    for one in [one for one in PASSES if one.__name__.rpartition(".")[2] in names]:
+        def run(fn, *args, run=one.run, name=one.__name__.rpartition(".")[2]):
+            before = [block.insts[:] for block in fn.blocks]
+            run(fn, *args)
+            if [block.insts for block in fn.blocks] != before:
+                changed.add(name)
+        monkeypatch.setattr(one, "run", run)
+    for seed in (72, 77, 93, 98, 101):
+        assert check_loops(loops.program(seed))[0] == "ok"
+    assert changed == names
+
+
+SHARED = """
+import numpy as np
+
+
+@njit
+def f(a):
+    a[-1] = 0
+
+
+def arguments():
+    memory = np.arange(5.0)
+    return memory[1:3],
+
+
+CALLS = [arguments]
+"""
+
+
+def test_memory_around_an_argument_is_compared(monkeypatch):
+    assert check_loops(SHARED) == ("ok", "")
+    monkeypatch.setattr(check_module, "_with_memory", lambda function, make, known=check_module._with_memory: (
+        known(function, lambda: (numpy.arange(3.0 + hasattr(function, "py_func"))[:2],))))
+    assert check_loops(SHARED)[0] == "wrong"
+
+
 def test_same_seed_same_program():
     assert program(7) == program(7) != program(8)
+    assert loops.program(7) == loops.program(7) != loops.program(8)
     assert containers.program(7) == containers.program(7) != containers.program(8)
 
 

@@ -448,10 +448,26 @@ def roots_of_one(x, out):
         out[i] = z.imag
 
 
-WIDE = (horner, kernel_sums, of_a_part, until_the_end, lengths, great_lengths, too_long, left_early, raising,
-        raising_inside, powers, mandelbrot, complex_numbers, newton, counting, escape, bisection, logistic, two_loops,
-        inside_another, two_ways_out, passing_over, after_a_test, in_place, backwards, strided, of_numbers, maximum,
-        in_parallel, one_place, stored_by_some, loaded_by_some, summed, counted_inside)
+def same_for_all(x, out):
+    """Divisors, and a number of trips, that do not depend on the iteration."""
+    y = float(x[0]) if len(x) else 1.0
+    for i in range(len(x)):
+        z, n = y, 0
+        while z > 1.0 and n < 33:
+            n += 1
+            z = 0.5 * (z + y / z)
+        w = 4.0 - z * 0.25
+        for k in range(10):
+            w = w * 0.5 + x[i] / (w - 7.0) / y
+            if w < -1.0:
+                break
+        out[i] = n + w
+
+
+WIDE = (same_for_all, horner, kernel_sums, of_a_part, until_the_end, lengths, great_lengths, too_long, left_early,
+        raising, raising_inside, powers, mandelbrot, complex_numbers, newton, counting, escape, bisection, logistic,
+        two_loops, inside_another, two_ways_out, passing_over, after_a_test, in_place, backwards, strided, of_numbers,
+        maximum, in_parallel, one_place, stored_by_some, loaded_by_some, summed, counted_inside)
 NARROW = (together, shifted, raising_after_a_store, roots_of_one, chosen, counted)
 
 

@@ -66,8 +66,10 @@ _LOW = {
                       ((F, P, N),), ((F, 1j, F),), ((2, [1.5, 0.0]),), ([1, 2, 3],)),
     "series of three": (lambda a, b, c: polyutils.as_series([a, b, c], trim=False), (F, P, N), (F, F, F), (F, F, 1j)),
     "domains": (lambda x, a, b: (polyutils.mapparms(a, b), polyutils.mapdomain(x, a, b)),
-                (X, np.array([0.0, 1.0]), (2.0, 5)), (1.5, (0.0, 2), (3, 7)), ([1, 2], (0.0, 2), (3, 7))),
+                (X, np.array([0.0, 1.0]), (2.0, 5)), ([1, 2], (0.0, 2), (3, 7))),
 }
+if np.lib.NumpyVersion(np.__version__) >= "2.1.0":  # before, a number of Python became one of NumPy
+    _LOW["domains of a number"] = (lambda x, a, b: polyutils.mapdomain(x, a, b), (1.5, (0.0, 2), (3, 7)))
 CASES.update({f"low {name}": case for name, case in _LOW.items()})
 
 # Products are added in another order, and the errors of roots and fits are multiplied by the condition of their

@@ -15,9 +15,6 @@ CASES = {
                (V, V[:2]), (V > 0, V > 0)),
     "vecdot axis": (lambda a, b: (np.vecdot(a, b, axis=0), L.vecdot(a, b, axis=-2)), (V, V)),
     "vecdot wrong": (lambda a, b: np.vecdot(a, b, axis=2), (V, V)),
-    "matvec": (lambda a, b: np.matvec(a, b), (A, V), (A[0], W), (B, V), (A, W[:3]), (W, W), (A[:2], V),
-               (A[:, :, :3], A[:, :3])),
-    "vecmat": (lambda a, b: np.vecmat(a, b), (V, A), (W, A[0]), (V, B), (W[:3], A), (W, W), (V, A[:2])),
     "transpose": (lambda a: (np.matrix_transpose(a), L.matrix_transpose(a)), (A,), (V,)),
     "transpose wrong": (lambda a: np.matrix_transpose(a), (W,)),
     "outer": (lambda a, b: L.outer(a, b), (W, V[0]), (V, W)),
@@ -53,6 +50,10 @@ CASES = {
                     (R.normal(size=(2, 3, 7)), V[:2, :3])),
     "tensorsolve axes": (lambda a, b: L.tensorsolve(a, b, axes=(1,)), (R.normal(size=(2, 6, 3)), V[:2, :3])),
 }
+if hasattr(np, "matvec"):  # from NumPy 2.2 on
+    CASES["matvec"] = (lambda a, b: np.matvec(a, b), (A, V), (A[0], W), (B, V), (A, W[:3]), (W, W), (A[:2], V),
+                       (A[:, :, :3], A[:, :3]))
+    CASES["vecmat"] = (lambda a, b: np.vecmat(a, b), (V, A), (W, A[0]), (V, B), (W[:3], A), (W, W), (V, A[:2]))
 
 
 # The products and LAPACK's own sums are added in another order, and condition numbers here reach 100.
