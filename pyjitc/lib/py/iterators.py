@@ -3,9 +3,8 @@ import numpy as np
 
 from ...ops.memory import CELL_LOAD, CELL_STORE
 from ...ops.structure import PACK, STRUCT_GET
-from ...types.kinds import Ended
 from ..build import outlined
-from ..intrinsics import NOTHING, advance, iterate, put_state, same
+from ..intrinsics import NOTHING, advance, iterate, same
 from ..protocol import State
 from .iteration import iterate_all
 
@@ -139,9 +138,9 @@ def pairwise(iterable):
 
 def grouped(iterable, function):
     """groupby(). The cell `now` has the item that was read last, its key, the number of the group that reads, -1 at the
-    end, and what is known of the item: 0 if its group has yielded it, 1 if it is the first of its group, and 2 if a group
-    has read it and stopped, since it has another key. As in CPython, the keys are then compared once more. Items and keys that may have several types stay
-    one value in a tuple; a call would be made for each of the types."""
+    end, and what is known of the item: 0 if its group has yielded it, 1 if it is the first of its group, and 2 if a
+    group has read it and stopped, since it has another key. As in CPython, the keys are then compared once more. Items
+    and keys that may have several types stay one value in a tuple: a call would be made for each of the types."""
     it = iter(iterable)
     for value in it:
         now = iter(PACK((value, key_of(value, function)), 0, 1, name="now"))
