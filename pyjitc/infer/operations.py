@@ -17,7 +17,7 @@ from ..types.classes import (
 )
 from ..types.kinds import (
     Array, Attributes, Bool, Container, Dict, DictDisplay, DType, Exception_, Function, FunctionObject, List,
-    ListDisplay, Method, NoneType, Object, ObjectOf, Singleton, Str, Struct, Super, Tuple, Undefined, Union,
+    ListDisplay, Method, NoneType, Object, ObjectOf, Singleton, Str, Struct, Super, Tuple, Type, Undefined, Union,
     any_part, closed, is_display, is_integer, is_plain_tuple, is_scalar, members_of as types_of,
 )
 from ..types.typeof import variable_type
@@ -373,15 +373,26 @@ class Operations(Variables):
                 t.value, dict):
             return i
         i = plain_value(i)
+        if isinstance(t, Array) and isinstance(i.type, Tuple) and any(map(_has_index, i.type.elements)):
+            items: list[Expr] = [Apply(structure.TUPLE_GET, i, index=k) for k in range(len(i.type.elements))]
+            items = [self.by_index(x) if _has_index(x.type) else x for x in items]
+            return Apply(structure.TUPLE_MAKE, *items, cls=None)
         return i if isinstance(t, Array) and isinstance(i.type, Array) else self.as_position(i)
 
     def as_position(self, i: Expr) -> Expr:
         """An integer array without axes as its integer; any other value unchanged. Objects of the program are converted
         by their `__index__`."""
-        if isinstance(i.type, ObjectOf) and defines(i.type.cls, "__index__"):
+        if _has_index(i.type):
             raise NotConverted("", "", i, operator.index)
         whole = isinstance(i.type, Array) and not i.type.ndim and is_integer(i.type.dtype)
         return self.library.getitem(i, constant(())) if whole else i
+
+    def by_index(self, x: Expr) -> Expr:
+        """The int that the method `__index__` of an object returns."""
+        made, av = self.settle(self.call(constant(operator.index), [x], {}))
+        if av is None:
+            raise NotNative("an index whose __index__ always raises is not compiled", "call operator.index() before")
+        return Apply(structure.RETYPE, made, type=made.type)
 
     def slice_(self, inst, operands):
         return Apply(structure.SLICE_MAKE, *(self.library.slice_bound(x) if type(x.type) is Union else
@@ -806,6 +817,11 @@ class Operations(Variables):
     def no_yield(self, inst, operands):
         raise Mismatch("a generator cannot be handed to the interpreter yet",
                        "iterate over it inside a compiled function")
+
+
+def _has_index(t: Type) -> bool:
+    """Whether the class of an object is one of the program that says which index it is."""
+    return isinstance(t, ObjectOf) and defines(t.cls, "__index__")
 
 
 def _as_element(x: Expr, value: Expr) -> Expr:

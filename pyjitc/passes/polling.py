@@ -79,6 +79,7 @@ class _Polls:
         if not self.remove_idle():
             self.fn.flags = self.fn.flags._replace(skips_loop_passes=True)
             return
+        self.part_latches()
         nest = self.nest
         for loop in nest.loops:
             _cross(loop, self.edges, self.defs)
@@ -107,13 +108,35 @@ class _Polls:
         fn, idle = self.fn, True
         while idle:  # a loop may become idle when the idle loop inside it is removed
             fn.blocks = reverse_postorder(fn)
-            self.nest = LoopNest(fn)
+            self.look()
             if not self.nest.loops and not self.nest.irreducible:
                 return False
-            self.defs, self.edges, self.readers = Definitions(fn), in_edges(fn.blocks), readers_of(fn)
             idle = any([_pass_by(loop, self.defs, self.edges, self.readers) for loop in self.nest.loops
                         if not loop.inner])
         return True
+
+    def look(self) -> None:
+        """Find the loops of the function as it is now."""
+        fn = self.fn
+        self.nest, self.defs = LoopNest(fn), Definitions(fn)
+        self.edges, self.readers = in_edges(fn.blocks), readers_of(fn)
+
+    def part_latches(self) -> None:
+        """Give a counted loop whose last test leaves it (`if found: break`) a block after that test, where it counts.
+        LLVM moves the test of the header to the end of the loop only if the block that jumps back does not leave the
+        loop, and it moves loads out of a loop only if they are not behind the test of the header."""
+        parted = False
+        for loop in self.nest.loops:
+            latch = loop.latches[0]
+            if (len(loop.latches) == 1 and latch is not loop.header
+                    and any(edge.block not in loop.blocks for edge in latch.edges())
+                    and find(loop, self.defs, self.edges) is not None):
+                (back,) = [edge for edge in latch.edges() if edge.block is loop.header]
+                self.fn.blocks.append(split_edge(back, "latch"))
+                parted = True
+        if parted:
+            self.fn.blocks = reverse_postorder(self.fn)
+            self.look()
 
     def add(self, loop) -> None:
         """Let a loop poll, or find that it need not. The loops inside it are done."""

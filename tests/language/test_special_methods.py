@@ -36,6 +36,10 @@ CALLS = [
         "{c: 1}[c]")],
     *[("__index__", value, "numpy.arange(3.)[c], numpy.arange(3.)[:c].sum()")
       for value in (1, -1, True, 7)],
+    *[("__index__", value, f"numpy.arange(6).reshape(2, 3){index}.sum()") for value in (1, -1, True, 7)
+      for index in ("[c, 0]", "[..., c]", "[c, 1:]", "[[0, 1], c]", "[c, None]")],
+    *[("__index__", value, f"numpy.{made}.shape") for value in (1, 0, -1, True)
+      for made in ("zeros(c)", "ones((c, 2))", "full((2, c), 1.5)", "empty((c,))")],
     *[("__float__", value, expression) for value in (2.5, -0.5, 1, "x") for expression in (
         "math.sqrt(c)", "math.sin(c), math.exp(c)", "math.hypot(c, 3)", "math.atan2(1, c)", "math.pow(c, c)",
         "math.isnan(c), math.isfinite(c)", "math.copysign(1, c)", "math.fmod(c, 2)", "math.log(c)", "math.floor(c)",
@@ -113,6 +117,7 @@ CONSTANT = [
     ("__str__", "'s'", ["str(c) + 'a'", "f'{c}!'", "len(str(c))"]), ("__format__", "'f'", ["f'{c:>3}'", "format(c)"]),
     ("__index__", "1", [
         "[1, 2, 3][c]", "[1, 2, 3][c:]", "(1, 2, 3)[c]", "'abc'[c:]", "[1] * c", "range(c)[0]", "numpy.arange(3.)[c]",
+        "numpy.arange(6).reshape(2, 3)[0, c]", "numpy.zeros(c).size", "numpy.zeros((2, c)).size",
         "stored([1, 2, 3], c)", "[1, 2, 3].pop(c)", "math.gcd(c, 4)", "math.pow(c, c)", "math.sqrt(c)", "float(c)"])]
 
 

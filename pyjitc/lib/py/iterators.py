@@ -1,10 +1,10 @@
 """The functions of `itertools` in the compiled subset: generators and iteration states."""
 import numpy as np
 
+from ...ops.memory import CELL_LOAD, CELL_STORE
 from ...ops.structure import PACK, STRUCT_GET
-from ...types.kinds import Ended
 from ..build import outlined
-from ..intrinsics import NOTHING, advance, iterate, put_state, same
+from ..intrinsics import NOTHING, advance, iterate, same
 from ..protocol import State
 from .iteration import iterate_all
 
@@ -137,51 +137,70 @@ def pairwise(iterable):
 
 
 def grouped(iterable, function):
-    """groupby(): a step to another key skips the items of the previous group that were not consumed, and ends its
-    iterator."""
+    """groupby(). The cell `now` has the item that was read last, its key, the number of the group that reads, -1 at the
+    end, and what is known of the item: 0 if its group has yielded it, 1 if it is the first of its group, and 2 if a
+    group has read it and stopped, since it has another key. As in CPython, the keys are then compared once more. Items
+    and keys that may have several types stay one value in a tuple: a call would be made for each of the types."""
     it = iter(iterable)
-    values = []
-    keys = []
     for value in it:
-        values.append(value)
-        keys.append(key_of(value, function))
-        while keys:
-            wanted = keys[0]
-            items = iter(group(it, function, values, keys, wanted))
-            yield wanted, items
-            if keys and same(wanted, keys[0]):
-                skip_group(it, function, values, keys, wanted)
-            put_state(items, PACK((), name=Ended.role))
+        now = iter(PACK((value, key_of(value, function)), 0, 1, name="now"))
+        number = 0
+        while number >= 0:
+            wanted = STRUCT_GET(CELL_LOAD(now), field="0")[1]
+            yield wanted, iter(PACK(it, function, now, (wanted,), number, name="group"))
+            number = next_group(it, function, now, (wanted,), number)
+        return
 
 
-def group(it, function, values, keys, wanted):
-    yield values[0]
-    while is_next(it, function, values, keys, wanted):
-        yield values[0]
+def group_step(s):
+    it = STRUCT_GET(s, field="0")
+    function = STRUCT_GET(s, field="1")
+    now = STRUCT_GET(s, field="2")
+    wanted = STRUCT_GET(s, field="3")[0]
+    number = STRUCT_GET(s, field="4")
+    current = CELL_LOAD(now)
+    if STRUCT_GET(current, field="1") != number:
+        return False, NOTHING, s
+    value, key = STRUCT_GET(current, field="0")
+    known = STRUCT_GET(current, field="2")
+    if known != 1:
+        if known != 2:
+            one = advance(it)
+            if not one[0]:
+                CELL_STORE(now, PACK((value, key), -1, 0, name="now"))
+                return False, NOTHING, s
+            value = one[1]
+            key = key_of(value, function)
+        if not same(wanted, key):
+            CELL_STORE(now, PACK((value, key), number, 2, name="now"))
+            return False, NOTHING, s
+    CELL_STORE(now, PACK((value, key), number, 0, name="now"))
+    return True, value, s
 
 
 @outlined
-def skip_group(it, function, values, keys, wanted):
-    """Go on to the first item with another key, as `is_next` does."""
+def next_group(it, function, now, wanted, number):
+    """Go on to the next group, past the items that this one has not read. Returns its number, -1 at the end."""
+    current = CELL_LOAD(now)
+    (wanted,) = wanted
+    if STRUCT_GET(current, field="1") != number:
+        return -1
+    value, key = STRUCT_GET(current, field="0")
+    if STRUCT_GET(current, field="2") == 2 and not same(wanted, key):
+        CELL_STORE(now, PACK((value, key), number + 1, 1, name="now"))
+        return number + 1
     for value in it:
         key = key_of(value, function)
         if not same(wanted, key):
-            values[0] = value
-            keys[0] = key
-            return
-    keys.clear()
+            CELL_STORE(now, PACK((value, key), number + 1, 1, name="now"))
+            return number + 1
+    CELL_STORE(now, PACK((value, key), -1, 0, name="now"))
+    return -1
 
 
-@outlined
-def is_next(it, function, values, keys, wanted):
-    """Whether the next item has the same key. Stores the item in `values` and its key in `keys`, which is empty at the
-    end."""
-    for value in it:
-        values[0] = value
-        keys[0] = key_of(value, function)
-        return same(wanted, keys[0])
-    keys.clear()
-    return False
+def now_step(s):
+    """`now` is no iterator; it is in a cell of one, whose state keeps its type."""
+    return False, NOTHING, s
 
 
 def key_of(value, function):
@@ -523,4 +542,5 @@ def next_permutation(at, cycles, n, r):
     return False
 
 
-PROTOCOLS = {"chain": State(chain_step), "zip_longest": State(longest_step)}
+PROTOCOLS = {"chain": State(chain_step), "zip_longest": State(longest_step), "group": State(group_step),
+             "now": State(now_step)}

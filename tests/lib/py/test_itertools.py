@@ -1,12 +1,13 @@
 """itertools and functools.reduce, over the iterables of compiled code, compared with the interpreter."""
 import functools
 import itertools
+import math
 import operator
 
 import numpy as np
 import pytest
 
-from pyjitc import CompileError, njit
+from pyjitc import CompileError, jit, njit
 from tests.oracle import agree
 
 A = np.array([3.0, 1.0, 2.0, 5.0])
@@ -140,6 +141,53 @@ def test_a_group_ends_where_the_next_begins():
         return started, list(first), list(second), [key for key, _ in groups]
 
     agree(f, [1, 2, 3, 11, 12])
+
+
+def test_groups_of_items_and_keys_of_several_types():
+    agree(lambda xs: [(key, list(group)) for key, group in itertools.groupby(xs)], [1, 2.0, 2, "a", None, None])
+    agree(lambda xs: [(key, list(group)) for key, group in itertools.groupby(xs, lambda x: x / 2 if x > 1 else None)],
+          [1, 1, 4, 5, 1])
+    agree(lambda xs: [(key, len(list(group))) for key, group in itertools.groupby([x // 2] for x in xs)], [2, 3, 4])
+    agree(lambda xs: [(str(key), len(list(group))) for key, group in itertools.groupby(xs)],
+          [1.0, math.nan, 1.0])
+
+
+def test_a_group_may_be_asked_after_its_end():
+    def f(xs):
+        found = []
+        for key, group in itertools.groupby(xs):
+            found += [key, next(group), next(group, -1), next(group, -1), next(group, -1)]
+        return found
+
+    agree(f, [1, 1, 1, 2, 3, 3])
+
+
+class Compared:
+    def __init__(self, x, seen):
+        self.x, self.seen = x, seen
+
+    def __eq__(self, other):
+        self.seen.append((self.x, other.x))
+        return self.x == other.x
+
+
+def test_keys_are_compared_as_often_as_by_the_interpreter():
+    def f(xs, read):
+        seen = []
+        found = []
+        for key, group in itertools.groupby(xs, lambda x: Compared(x, seen)):
+            found.append([next(group) for _ in range(read)] if read else list(group))
+        return found, seen
+
+    for read in (0, 1, 2):
+        agree(f, [1, 1, 2, 2, 2, 3, 3], read)
+
+
+def test_groupby_is_handed_to_the_interpreter():
+    def f(text):
+        return list(dict(itertools.groupby(text))), [key for key, _ in sorted(itertools.groupby(text))]
+
+    agree(f, "aab", compiled=jit(f))
 
 
 def test_zip_of_one_iterator_gives_pieces():

@@ -1,6 +1,8 @@
 """Making arrays: np.empty, zeros, ones, full and their _like forms, with shapes known only at run time."""
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 
 from ....base.errors import did_you_mean
@@ -53,11 +55,22 @@ def scalar_of(x: Expr):
 def whole_size(x):
     if isinstance(x, float):
         raise TypeError("'float' object cannot be interpreted as an integer")
-    return int(x) if isinstance(x, (int, np.integer)) else x
+    return int(x) if isinstance(x, (int, np.integer)) else operator.index(x)
 
 
 def whole_shape(shape, k=0):
     return () if k == len(shape) else (whole_size(shape[k]),) + whole_shape(shape, k + 1)
+
+
+def _converted(shape: Expr) -> Expr | None:
+    """A shape with lengths that are only known to be ints at run time, or that objects of the program are by
+    `__index__`, as ints; None for other shapes."""
+    t = shape.type
+    if isinstance(t, kinds.ObjectOf):
+        return Call(whole_size, shape)
+    if subscripts.has_power(t) or isinstance(t, Tuple) and any(isinstance(x, kinds.ObjectOf) for x in t.elements):
+        return Call(whole_shape, shape)
+    return None
 
 
 def _shape(x: Expr) -> list[Expr]:
@@ -101,8 +114,9 @@ def _creator(name, zero, value=None):
     def found(shape, dtype=None, order: Constant = "C", *, device: Constant = None, like=None):
         only_cpu(name, device, like)
         t = scalar_of(dtype) if dtype else kinds.float64
-        if subscripts.has_power(shape.type):
-            return Call(function, Call(whole_shape, shape), Const(DType(t), dtype_of(t)), Const(Str, _layout(order)))
+        ints = _converted(shape)
+        if ints is not None:
+            return Call(function, ints, Const(DType(t), dtype_of(t)), Const(Str, _layout(order)))
         fresh = _new(_shape(shape), t, _layout(order), zero)
         return fresh if value is None else _filled(fresh, Const(Int, value), t)
 
@@ -181,9 +195,9 @@ def _full(shape, fill_value, dtype=None, order: Constant = "C", *, device: Const
     if natural is None:
         raise NotNative(f"np.full() with a fill value of type {value.type} is not compiled")
     t = scalar_of(dtype) if dtype else natural
-    if subscripts.has_power(shape.type):
-        return Call(np.full, Call(whole_shape, shape), value, Const(DType(t), dtype_of(t)),
-                    Const(Str, _layout(order)))
+    ints = _converted(shape)
+    if ints is not None:
+        return Call(np.full, ints, value, Const(DType(t), dtype_of(t)), Const(Str, _layout(order)))
     return _filled(_new(_shape(shape), t, _layout(order)), value, t)
 
 
