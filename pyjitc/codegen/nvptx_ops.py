@@ -345,16 +345,12 @@ def _active_mask(e, inst):
 # ---------------------------------------------------------------- bits
 
 
-def _count(name: str):
-    def lower(e, inst, x):
-        kind = e.scalar(inst.args[0].type)
-        found = _call(e, kind, f"llvm.{name}.{kind}", f"{kind} {x[0]}", "i1 false")
-        if name == "cttz":
-            none = e.assign(f"icmp eq {kind} {x[0]}, 0")
-            found = e.assign(f"select i1 {none}, {kind} 0, {kind} {e.assign(f'add {kind} {found}, 1')}")
-        return [found if kind == "i64" else e.assign(f"zext {kind} {found} to i64")]
-
-    return lower
+def _ffs(e, inst, x):
+    kind = e.scalar(inst.args[0].type)
+    found = _call(e, kind, f"llvm.cttz.{kind}", f"{kind} {x[0]}", "i1 false")
+    none = e.assign(f"icmp eq {kind} {x[0]}, 0")
+    found = e.assign(f"select i1 {none}, {kind} 0, {kind} {e.assign(f'add {kind} {found}, 1')}")
+    return [found if kind == "i64" else e.assign(f"zext {kind} {found} to i64")]
 
 
 def _brev(e, inst, x):
@@ -453,7 +449,7 @@ LOWERINGS = {
     g.DYNAMIC_SHARED: _dynamic_shared, g.LOCAL_ARRAY: _local_array, g.CONSTANT_ARRAY: _constant_array,
     g.ATOMIC: _atomic, g.ATOMIC_CAS: _atomic_cas, g.SHUFFLE: _shuffle, g.VOTE: _vote, g.BALLOT: _ballot,
     g.MATCH_ANY: _match("any"), g.MATCH_ALL: _match("all"), g.WARP_REDUCE: _warp_reduce, g.ACTIVE_MASK: _active_mask,
-    g.CLZ: _count("ctlz"), g.FFS: _count("cttz"), g.BREV: _brev, g.RSQRT: _rsqrt,
+    g.FFS: _ffs, g.BREV: _brev, g.RSQRT: _rsqrt,
     g.PRINT: _print, POLYNOMIAL: _polynomial, FDIV: _quotient, g.RECIPROCAL: _reciprocal,
 }
 

@@ -533,20 +533,11 @@ def _nothing(e, inst, *operands):
 # -- numbers
 
 
-def _bit_count(name):
-    def lower(e, inst, x):
-        c = e.scalar(inst.args[0].type)
-        full = f"llvm.{name}.{c}"
-        e.declare(f"declare {c} @{full}({c}, i1)")
-        result = e.assign(f"call {c} @{full}({c} {x[0]}, i1 false)")
-        return [result if c == "i64" else e.assign(f"zext {c} {result} to i64")]
-
-    return lower
-
-
 def _ffs(e, inst, x):
     c = e.scalar(inst.args[0].type)
-    (below,) = _bit_count("cttz")(e, inst, x)
+    e.declare(f"declare {c} @llvm.cttz.{c}({c}, i1)")
+    below = e.assign(f"call {c} @llvm.cttz.{c}({c} {x[0]}, i1 false)")
+    below = below if c == "i64" else e.assign(f"zext {c} {below} to i64")
     none = e.assign(f"icmp eq {c} {x[0]}, 0")
     return [e.assign(f"select i1 {none}, i64 0, i64 {e.assign(f'add i64 {below}, 1')}")]
 
@@ -648,7 +639,7 @@ LOWERINGS = {
     gpu.BLOCK_ID: _word("block"), gpu.BLOCK_DIM: _word("threads"), gpu.GRID_DIM: _word("blocks"),
     gpu.SHARED_ARRAY: _shared, gpu.DYNAMIC_SHARED: _dynamic, gpu.CONSTANT_ARRAY: _constant, grid.LOCAL: _local,
     gpu.ATOMIC: _atomic, gpu.ATOMIC_CAS: _cas, gpu.FENCE: _fence, gpu.NANOSLEEP: _nothing, memory.POLL: _poll,
-    gpu.PRINT: _print, gpu.CLZ: _bit_count("ctlz"), gpu.FFS: _ffs, gpu.BREV: _brev, gpu.RSQRT: _rsqrt,
+    gpu.PRINT: _print, gpu.FFS: _ffs, gpu.BREV: _brev, gpu.RSQRT: _rsqrt,
     grid.SLOT_LOAD: _slot_load, grid.SLOT_STORE: _slot_store, grid.STATE_IS: _state_is, grid.STATE_STORE: _state_store,
     grid.NEXT: _next, grid.COUNT: _count, grid.GRID_WAIT: _grid_wait, grid.LANES: _lanes, grid.FAIL: _fail,
 }
