@@ -75,7 +75,8 @@ def list_display(n):
 
 
 def dict_display(n):
-    return f"def f(x):\n    d = {{{', '.join(f'{j}: {j}.5' for j in range(n))}}}\n    d[-1] = 2.5\n    return d[x]\n", (1,)
+    items = ", ".join(f"{j}: {j}.5" for j in range(n))
+    return f"def f(x):\n    d = {{{items}}}\n    d[-1] = 2.5\n    return d[x]\n", (1,)
 
 
 def dict_of_texts(n):
@@ -151,7 +152,8 @@ def test_twice_as_much_takes_twice_the_work(program, n, monkeypatch, tmp_path):
     assert twice[0] < 2.4 * once[0] and twice[1] < 2.4 * once[1], (once, twice)
 
 
-@pytest.mark.parametrize("program, n", [(list_display, 1000), (dict_display, 1000), (constants, 1000), (short_loops, 7)],
+@pytest.mark.parametrize("program, n", [
+    (list_display, 1000), (dict_display, 1000), (constants, 1000), (short_loops, 7)],
                          ids=lambda x: getattr(x, "__name__", None))
 def test_the_code_is_no_larger_than_the_program(program, n, monkeypatch):
     """Counts branches: LLVM takes time quadratic in the cases of a switch, and in the branches of a function."""
