@@ -243,7 +243,7 @@ def _checked_copies(fn: ir.Function) -> set[ir.Block]:
 def _in_order(fn: ir.Function, options, by_file) -> None:
     """Loops that accumulate floats in order: LLVM's remarks on these say less, or nothing."""
     for loop in LoopNest(fn).loops:
-        if not loop.inner and polling.adds_in_order(loop, options):
+        if not loop.inner and not loop.has_hint("ordered") and polling.adds_in_order(loop, options):
             _, filename = loop.header.insts[-1].attrs.get("origin") or (fn.qualname, fn.filename)
             for one in by_file.get(filename, ()):
                 number = one.loop_of(loop.header.insts[-1].loc.line)

@@ -198,6 +198,7 @@ class FunctionEmitter(Emitter):
 
     def note_loop(self, inst):
         """Add the loop metadata; the slow copy of a versioned loop is not worth vectorising."""
+        self.module.metadata.ordered |= "ordered" in inst.attrs
         if inst.attrs.get("novectorize"):
             self.lines[-1] += f", !llvm.loop !{self.module.metadata.novectorize_loop()}"
         elif "parallel" in inst.attrs or "interleave" in inst.attrs:

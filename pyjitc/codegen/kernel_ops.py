@@ -5,8 +5,8 @@ from __future__ import annotations
 from ..ops.memory import element_address
 from ..types.kinds import Int, NpInt
 
-__all__ = ["WIDTHS", "as_bits", "atomic", "call", "compare_and_swap", "count_bits", "from_bits", "is_signed",
-           "reverse_bits"]
+__all__ = ["WIDTHS", "as_bits", "atomic", "call", "compare_and_swap", "find_first_set", "from_bits",
+           "is_signed", "reverse_bits"]
 
 WIDTHS = {"half": "i16", "float": "i32", "double": "i64"}
 _INTEGER = {"add": "add", "sub": "sub", "and": "and", "or": "or", "xor": "xor", "exch": "xchg", "inc": "uinc_wrap",
@@ -25,17 +25,13 @@ def call(e, result: str, name: str, *operands: str) -> str:
     return e.assign(f"call {result} @{name}({', '.join(operands)})")
 
 
-def count_bits(name: str):
-    """The lowering of clz ("ctlz") and of ffs ("cttz"), which is 0 for 0 and else one more than the number of zeros."""
-    def lower(e, inst, x):
-        kind = e.scalar(inst.args[0].type)
-        found = call(e, kind, f"llvm.{name}.{kind}", f"{kind} {x[0]}", "i1 false")
-        if name == "cttz":
-            none = e.assign(f"icmp eq {kind} {x[0]}, 0")
-            found = e.assign(f"select i1 {none}, {kind} 0, {kind} {e.assign(f'add {kind} {found}, 1')}")
-        return [found if kind == "i64" else e.assign(f"zext {kind} {found} to i64")]
-
-    return lower
+def find_first_set(e, inst, x):
+    """0 for 0, else one more than the number of zeros below the lowest bit that is set."""
+    kind = e.scalar(inst.args[0].type)
+    below = call(e, kind, f"llvm.cttz.{kind}", f"{kind} {x[0]}", "i1 false")
+    none = e.assign(f"icmp eq {kind} {x[0]}, 0")
+    found = e.assign(f"select i1 {none}, {kind} 0, {kind} {e.assign(f'add {kind} {below}, 1')}")
+    return [found if kind == "i64" else e.assign(f"zext {kind} {found} to i64")]
 
 
 def reverse_bits(e, inst, x):

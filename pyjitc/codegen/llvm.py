@@ -15,7 +15,7 @@ from importlib.machinery import PathFinder
 
 from ..base import pages
 from ..base.lazy import lazy
-from .partition import REMAINDERS, FORM, LIBRARY, PACKS
+from .partition import FORM, LIBRARY, ORDERED, PACKS, REMAINDERS
 
 importing = lazy("importlib.util")  # for installations that the search path alone does not find
 
@@ -195,7 +195,7 @@ class Module:
         error = c_void_p()
         self.large, self.huge = len(text) > _LARGE, len(text) > _HUGE
         self.unrolled = "llvm.loop.unroll.count" in text
-        self.packs, self.remainders = PACKS in text, REMAINDERS in text
+        self.packs, self.remainders, self.ordered = PACKS in text, REMAINDERS in text, ORDERED in text
         self.pointer = lib.ParseAssembly(lib.context, text.encode(), byref(error))
         message = _take(error)
         if message or not self.pointer:
@@ -326,7 +326,10 @@ def optimise(module: Module, machine: Machine, level: int) -> None:
     passes = lib.buildPerModuleDefaultPipeline(builder, level)
     # The copies of an unrolled loop that may raise test for its end once, not each: a loop of its own makes the other
     # iterations. Sums over short rows whose indices are checked are slower with two loops.
-    with _options([(b"-unroll-runtime-multi-exit=1", b"-unroll-runtime-multi-exit=0")] if module.remainders else []):
+    options = [(b"-unroll-runtime-multi-exit=1", b"-unroll-runtime-multi-exit=0")] if module.remainders else []
+    if module.ordered:
+        options.append((b"-force-ordered-reductions=1", b"-force-ordered-reductions=0"))
+    with _options(options):
         lib.RunNewModulePassManager(passes, module.pointer, builder)
     lib.DisposeNewModulePassManger(passes)
     lib.DisposePassBuilder(builder)

@@ -37,6 +37,7 @@ class Metadata:
         self.vector_loops: list[tuple[int, bool]] = []  # the interleave count, whether iterations are independent
         self.unrolled_loops = 0
         self.branching = False  # whether an unrolled loop has branches
+        self.ordered = False  # whether a loop is to be vectorised that sums floats in order
         self.scopes: dict[tuple, int] = {}  # (function, group of arrays, number in it) -> number of the alias scope
         self.scope_lists: dict[tuple[int, ...], int] = {}
         self.kinds: dict[str, int] = {}  # name of a kind of memory -> number of its TBAA tag
@@ -71,7 +72,7 @@ class Metadata:
         """The text of the nodes."""
         parts = ['!0 = !{!"branch_weights", i32 2000, i32 1}\n!1 = !{!"branch_weights", i32 1, i32 2000}\n'
                  f"!2 = !{{i64 0, i64 {1 << 60}}}\n!5 = distinct !{{}}"]
-        if self.novectorize_loops:
+        if self.novectorize_loops or self.ordered:
             parts.append('!3 = !{!"llvm.loop.vectorize.enable", i1 false}\n!4 = !{!"llvm.loop.unroll.disable"}')
             parts += (f"!{n} = distinct !{{!{n}, !3, !4}}" for n in range(10, 10 + self.novectorize_loops))
         if self.vector_loops:
@@ -82,7 +83,8 @@ class Metadata:
                       for n, (count, independent) in enumerate(self.vector_loops, 10_001))
         if self.unrolled_loops:
             parts.append('!30000 = !{!"llvm.loop.unroll.count", i32 4}')
-            parts += (f"!{n} = distinct !{{!{n}, !30000}}" for n in range(20_001, 20_001 + self.unrolled_loops))
+            scalar = ", !3" * self.ordered  # sums that are not worth vectorising stay as they are
+            parts += (f"!{n} = distinct !{{!{n}, !30000{scalar}}}" for n in range(20_001, 20_001 + self.unrolled_loops))
         if self.scopes:
             parts.append("!50000 = distinct !{!50000}")
             for (_, _, number), n in self.scopes.items():
@@ -210,6 +212,8 @@ class Module:
             text = partition.PACKS + text
         if self.metadata.branching:
             text = partition.REMAINDERS + text
+        if self.metadata.ordered:
+            text = partition.ORDERED + text
         if (self.skips_loop_passes and all(self.skips_loop_passes) and not self.novectorize
                 and all(helpers.needs_few_passes(name, self.has_loops or self.nogil) for name in self.helpers)):
             return text + partition.FEW_PASSES

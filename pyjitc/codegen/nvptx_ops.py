@@ -7,7 +7,7 @@ from ..ops.math import POLYNOMIAL
 from ..ops.memory import item_bytes
 from ..types.kinds import Array
 from .kernel_ops import (
-    WIDTHS, as_bits, atomic, call, compare_and_swap, count_bits, from_bits, is_signed, reverse_bits,
+    WIDTHS, as_bits, atomic, call, compare_and_swap, find_first_set, from_bits, is_signed, reverse_bits,
 )
 
 __all__ = ["LOWERINGS", "coordinate", "grid_barrier_text"]
@@ -368,7 +368,7 @@ LOWERINGS = {
     g.DYNAMIC_SHARED: _dynamic_shared, g.LOCAL_ARRAY: _local_array, g.CONSTANT_ARRAY: _constant_array,
     g.ATOMIC: atomic(_ORDER), g.ATOMIC_CAS: compare_and_swap(_ORDER), g.SHUFFLE: _shuffle, g.VOTE: _vote,
     g.BALLOT: _ballot, g.MATCH_ANY: _match("any"), g.MATCH_ALL: _match("all"), g.WARP_REDUCE: _warp_reduce,
-    g.ACTIVE_MASK: _active_mask, g.CLZ: count_bits("ctlz"), g.FFS: count_bits("cttz"), g.BREV: reverse_bits,
+    g.ACTIVE_MASK: _active_mask, g.FFS: find_first_set, g.BREV: reverse_bits,
     g.RSQRT: _rsqrt, g.PRINT: _print, POLYNOMIAL: _polynomial, FDIV: _quotient, g.RECIPROCAL: _reciprocal,
 }
 

@@ -10,7 +10,7 @@ from ..types.kinds import Float, NpComplex, NpFloat, Type
 from .emitter import memory_type
 from .leaves import components
 from .gridkernel import CONTROL, STOP, WORDS
-from .kernel_ops import as_bits, atomic, call, compare_and_swap, count_bits, is_signed, reverse_bits
+from .kernel_ops import as_bits, atomic, call, compare_and_swap, find_first_set, is_signed, reverse_bits
 
 __all__ = ["GROUP", "LOWERINGS", "MAX_THREADS", "POLL_TEXT", "each", "position"]
 
@@ -569,7 +569,7 @@ LOWERINGS = {
     gpu.SHARED_ARRAY: _shared, gpu.DYNAMIC_SHARED: _dynamic, gpu.CONSTANT_ARRAY: _constant, grid.LOCAL: _local,
     gpu.ATOMIC: atomic("monotonic"), gpu.ATOMIC_CAS: compare_and_swap("monotonic"), gpu.FENCE: _fence,
     gpu.NANOSLEEP: _nothing, memory.POLL: _poll, gpu.RSQRT: _rsqrt,
-    gpu.PRINT: _print, gpu.CLZ: count_bits("ctlz"), gpu.FFS: count_bits("cttz"), gpu.BREV: reverse_bits,
+    gpu.PRINT: _print, gpu.FFS: find_first_set, gpu.BREV: reverse_bits,
     grid.SLOT_LOAD: _slot_load, grid.SLOT_STORE: _slot_store, grid.STATE_IS: _state_is, grid.STATE_STORE: _state_store,
     grid.NEXT: _next, grid.COUNT: _count, grid.GRID_WAIT: _grid_wait, grid.LANES: _lanes, grid.FAIL: _fail,
 }

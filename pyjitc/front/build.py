@@ -76,6 +76,7 @@ class _Builder:
         self.at = {x.offset: i for i, x in enumerate(self.instrs)}
         self.booleans: set[ir.Value] = set()
         self.constants: dict[ir.Value, object] = {}
+        self.extensible: set[ir.Value] = set()  # the dict displays whose keys are constants
         self.made: dict[ir.Value, tuple] = {}
         self.kwnames: tuple[str, ...] = ()
         # earlier cells are made by run()

@@ -334,13 +334,25 @@ def build(frame, x):
 
 
 def build_map(frame, x):
-    frame.push(frame.emit(generic.DICT, frame.pops(2 * x.arg)))
+    frame.push(_dict_display(frame, [], frame.pops(2 * x.arg)))
 
 
 def build_const_key_map(frame, x):
     keys = frame.constants[frame.stack.pop()]
     values = frame.pops(x.arg)
-    frame.push(frame.emit(generic.DICT, [v for k, value in zip(keys, values) for v in (frame.constant(k), value)]))
+    frame.push(_dict_display(frame, [], [v for k, value in zip(keys, values) for v in (frame.constant(k), value)]))
+
+
+def _dict_display(frame, earlier, items):
+    """The display with the items of an earlier one, whose keys are constants, and more of them. It may be extended
+    again while its keys are constants, whose hashes run no code of the program: an item may be stored after the next
+    has been computed."""
+    display = frame.emit(generic.DICT, ())
+    display.inst.args = earlier
+    earlier += items
+    if all([key in frame.constants for key in items[::2]]):
+        frame.extensible.add(display)
+    return display
 
 
 def list_extend(frame, x):
@@ -348,13 +360,13 @@ def list_extend(frame, x):
     frame.stack[-x.arg] = frame.emit(generic.LIST_EXTEND, (frame.stack[-x.arg], value))
 
 
-def _unused_display(frame, value):
-    """The list display of this block that made `value`, if it has no use yet; it is removed from the block, since it is
-    made again with one more item. Otherwise compiling a long display would take quadratic time."""
+def _unused_display(frame, value, op=generic.LIST):
+    """The list or dict display of this block that made `value`, if it has no use yet; it is removed from the block,
+    since it is made again with one more item. Otherwise compiling a long display would take quadratic time."""
     insts = frame.block.insts
     for k in range(len(insts) - 1, -1, -1):
         if insts[k].result is value:
-            return insts.pop(k) if insts[k].op is generic.LIST else None
+            return insts.pop(k) if insts[k].op is op else None
         if any(value in user.args for user in (insts[k], *insts[k].edges())):
             return None
     return None
@@ -388,18 +400,26 @@ def map_add(frame, x):
     """An item of a comprehension; or one more item of a display, which is made with all its items at the end: the
     keywords of a call with many of them are such a display."""
     key, value = frame.pops(2)
-    made = frame.stack[-x.arg].inst
-    if made is not None and made.op is generic.DICT and made in frame.block.insts and (
-            type(frame.constants.get(key)) is str):
-        frame.block.insts.remove(made)
-        frame.stack[-x.arg] = frame.emit(generic.DICT, (*made.args, key, value))
+    before = frame.stack[-x.arg]
+    made = before in frame.extensible and key in frame.constants and _unused_display(frame, before, generic.DICT)
+    if made:
+        frame.stack[-x.arg] = _dict_display(frame, made.args, (key, value))
     else:
-        frame.do(generic.DICT_SET, (frame.stack[-x.arg], key, value))
+        frame.do(generic.DICT_SET, (before, key, value))
 
 
 def dict_merge(frame, x):
-    value = frame.stack.pop()
-    frame.stack[-x.arg] = frame.emit(generic.DICT_MERGE, (frame.stack[-x.arg], value), unique=x.name == "DICT_MERGE")
+    """The items of a dict; those of a display that nothing else refers to may be more items of the display before."""
+    value, before = frame.stack.pop(), frame.stack[-x.arg]
+    if x.name == "DICT_UPDATE" and {value, before} <= frame.extensible and value not in frame.locals.values():
+        part = _unused_display(frame, value, generic.DICT)
+        made = part and _unused_display(frame, before, generic.DICT)
+        if made:
+            frame.stack[-x.arg] = _dict_display(frame, made.args, part.args)
+            return
+        if part:
+            frame.block.insts.append(part)
+    frame.stack[-x.arg] = frame.emit(generic.DICT_MERGE, (before, value), unique=x.name == "DICT_MERGE")
 
 
 def list_to_tuple(frame, x):

@@ -157,8 +157,15 @@ def _complex_make(re, im):
 
 
 def _popcount(x):
-    bits = 64 if type(x) is int else x.dtype.itemsize * 8
-    return (int(x) & (1 << bits) - 1).bit_count()
+    return (int(x) & (1 << _bits(x)) - 1).bit_count()
+
+
+def _leading_zeros(x):
+    return _bits(x) - (int(x) & (1 << _bits(x)) - 1).bit_length()
+
+
+def _bits(x) -> int:
+    return 64 if type(x) is int else x.dtype.itemsize * 8
 
 
 def _truncate(x, *, message=_TOO_BIG, flags=""):
@@ -480,11 +487,14 @@ def _shl_checked_lower(e, inst, x, y):
     return result
 
 
-def _popcount_lower(e, inst, x):
-    width = _width(inst, e)
-    e.declare(f"declare {width} @llvm.ctpop.{width}({width})")
-    count = e.assign(f"call {width} @llvm.ctpop.{width}({width} {x[0]})")
-    return [count if width == "i64" else e.assign(f"zext {width} {count} to i64")]
+def _count_lower(name: str, *flags: str):
+    def lower(e, inst, x):
+        width = _width(inst, e)
+        e.declare(f"declare {width} @llvm.{name}.{width}({', '.join([width, *(flag.split()[0] for flag in flags)])})")
+        count = e.assign(f"call {width} @llvm.{name}.{width}({', '.join([f'{width} {x[0]}', *flags])})")
+        return [count if width == "i64" else e.assign(f"zext {width} {count} to i64")]
+
+    return lower
 
 
 def _escaped(message: str) -> str:
@@ -818,7 +828,9 @@ ISHL_CK = _op("ishl_ck", "x: int, y: int -> int", _shl_checked, _shl_checked_low
               doc="ishl_ck {flags} (x, y): x << y; OverflowError beyond 64 bits; y is not negative; "
               "bounded: nor above 63", wrapping=ISHL)
 
-POPC = _op("popc", "x: I -> int", _popcount, _popcount_lower, doc="number of bits that are set", bounds=(0, 64))
+POPC = _op("popc", "x: I -> int", _popcount, _count_lower("ctpop"), doc="number of bits that are set", bounds=(0, 64))
+CLZ = _op("clz", "x: I -> int", _leading_zeros, _count_lower("ctlz", "i1 false"), bounds=(0, 64),
+          doc="number of zero bits above the highest one that is set")
 
 _RELATION = "x: I|B, y: I|B -> bool"
 IEQ = _op("ieq", _RELATION, _relation(operator.eq), compare("eq", "eq", "oeq"), doc="x == y of integers or bools")

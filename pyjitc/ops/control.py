@@ -14,6 +14,7 @@ LOOP_HINTS = {
                    "(passes/versioning.py), or too short or in need of its order (passes/polling.py)",
     "unroll": "four iterations are written as one; 'branches': those beyond a multiple of four have a loop of their "
               "own (passes/polling.py)",
+    "ordered": "floats are summed in order, and what is added is computed in vectors (passes/polling.py)",
     "parallel": "no iteration touches what another writes (passes/polling.py; of the threads of a block "
                 "passes/grid.py)",
     "interleave": "of a parallel or a short loop, the number of vectors in flight (passes/polling.py)",

@@ -183,11 +183,6 @@ def _bits(x) -> tuple[int, int]:
     return int(x) & (1 << width) - 1, width
 
 
-def _clz(x):
-    value, width = _bits(x)
-    return width - value.bit_length()
-
-
 def _ffs(x):
     value, _ = _bits(x)
     return (value & -value).bit_length()
@@ -207,8 +202,6 @@ def _rsqrt(x):
     return float(result) if type(x) is float else result
 
 
-CLZ = _counting("clz", "x: I -> int", PURE, "number of zero bits above the highest one that is set", eval=_clz,
-                bounds=(0, 64))
 FFS = _counting("ffs", "x: I -> int", PURE, "position of the lowest bit that is set, from 1; 0 if there is none",
                 eval=_ffs, bounds=(0, 64))
 BREV = _counting("brev", "x: I -> I", PURE, "the bits in reverse order", eval=_brev)

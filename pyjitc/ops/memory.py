@@ -46,7 +46,7 @@ def item_bytes(t: Any) -> int:  # t: the type of elements of an array
     return 1 if t is NpBool else t.bits // 8
 
 
-def _check_index(i, n, *, axis=0, nonnegative=False, unchecked=False, message=""):
+def _check_index(i, n, *, axis=0, nonnegative=False, most=0, unchecked=False, message=""):
     if not (0 if nonnegative else -n) <= i < n and not unchecked:
         raise IndexError(message or f"index {i} is out of bounds for axis {axis} with size {n}")
     return i + n if i < 0 else i
@@ -766,8 +766,8 @@ AFFINE_IN_RANGE = Op("affine_in_range", lambda types, attrs: Bool, PURE, eval=_a
 CHECK_INDEX = Op("check_index", lambda types, attrs: Int, RAISES, eval=_check_index, lower=_check_index_lower,
                  partials=NONDIFF, eval_attrs=True,
                  doc="index i on {axis} of length n, counted from the front; IndexError outside -n..n-1; "
-                 "{nonnegative}: i is known to be >= 0; {unchecked}: no test, only the wrap; {message}: of the error "
-                 "where the index is not of an array", cost=CHEAP)
+                 "{nonnegative}: i is known to be >= 0; {most}: nor above this; {unchecked}: no test, only the wrap; "
+                 "{message}: of the error where the index is not of an array", cost=CHEAP)
 ARRAY_LOAD = Op("array_load", lambda types, attrs: types[0].dtype, reads(ELEMENTS), lower=_load_lower,
                 partials=STRUCTURAL,
                 doc="element at indices in range; {noalias}: (group, number, *others): of the arrays in this group of "

@@ -10,6 +10,7 @@ from ..runtime import platform
 from ..types.kinds import Bool, Int, Object, Str, Tuple, Undefined
 from .effects import NO_RULE, NONDIFF
 from .memory import MAX_BYTES, opened
+from .pyobject import is_object
 
 __all__ = ["TABLE_OPS", "found_or_zeros", "next_of_dict"]
 
@@ -249,23 +250,33 @@ def _len_of(offset: int):
     return lower
 
 
+_CONSTANTS = 4  # the fewest items for which a dict of constants is made of a tuple of the interpreter
+
+
 def _made(function: str, put: str):
     """The lowering that makes a new dict or set and puts items into it, `count` objects at a time."""
     def lower(e, inst, *items):
+        def fail():
+            e.line(f"call void {e.helper('pyj_release_object')}(ptr {made})")
+            e.jump(e.fail(inst))
+
         e.declare(f"declare ptr @{function}({'ptr' if put == 'PySet_Add' else ''})")
         made = e.assign(f"call ptr @{function}({'ptr null' if put == 'PySet_Add' else ''})")
         e.check_null(made, inst)
         step = 1 if put == "PySet_Add" else 2
+        if step == 2 and len(items) >= 2 * _CONSTANTS and all(map(is_object, inst.args)):
+            e.declare("declare i32 @PyDict_MergeFromSeq2(ptr, ptr, i32)")
+            values = [x.inst.attrs["value"] for x in inst.args]
+            pairs = e.object(tuple(zip(values[::2], values[1::2])))
+            status = e.assign(f"call i32 @PyDict_MergeFromSeq2(ptr {made}, ptr {pairs}, i32 1)")
+            e.fail_unless(e.assign(f"icmp eq i32 {status}, 0"), fail)
+            return [made]
         e.declare(f"declare i32 @{put}({', '.join(['ptr'] * (step + 1))})")
         for n in range(0, len(items), step):
             boxed = [e.box(inst.args[k].type, items[k], inst) for k in range(n, n + step)]
             status = e.assign(f"call i32 @{put}(ptr {made}, {', '.join(f'ptr {one}' for one in boxed)})")
             for one in boxed:
                 e.line(f"call void {e.helper('pyj_release_object')}(ptr {one})")
-
-            def fail():
-                e.line(f"call void {e.helper('pyj_release_object')}(ptr {made})")
-                e.jump(e.fail(inst))
 
             e.fail_unless(e.assign(f"icmp eq i32 {status}, 0"), fail)
         return [made]

@@ -1,8 +1,9 @@
-"""Replace a loop that clears the bits of a number one by one by one population count.
+"""Replace a loop that clears the bits of a number one by one by one instruction that counts bits.
 
 A step of ranges, which knows that nothing in the loop raises. A loop of one block that clears the lowest set bit of a
-number until none is left makes as many trips as bits are set, and at least one; a value to which every trip adds x
-becomes trips * x.
+number until none is left makes as many trips as bits are set, and at least one; a loop that shifts a number that is not
+negative to the right until 0 is left makes as many as the number has digits. A value to which every trip adds x becomes
+trips * x.
 Before:  header(x, n): y = isub x, 1 ; z = iand x, y ; m = iadd n, 1 ; branch (ine z, 0) -> header(z, m), out(m)
 After:   header(x, n): k = popc x ; m = iadd n, k ; jump out(m)
 """
@@ -30,6 +31,15 @@ def clears_lowest(p: ir.Value, value: ir.Value) -> ir.Inst | None:
     return less if by is not None and by.op is control.CONST and by.attrs["value"] == one else None
 
 
+def _is_half(p: ir.Value, value: ir.Value, ranges) -> bool:
+    """Whether `value` is p // 2."""
+    made = value.inst
+    if made is None or made.args[:1] != [p]:
+        return False
+    by = {a.ISHR: 1, a.IFLOORDIV: 2}.get(made.op)
+    return by is not None and ranges.get(made.args[1]) == (by, by)
+
+
 def count(fn: ir.Function, loop, ranges) -> bool:
     """Rewrite a loop that clears the bits of a number one by one, and return whether it was such a loop."""
     header, defs = loop.header, ranges.defs
@@ -40,8 +50,8 @@ def count(fn: ir.Function, loop, ranges) -> bool:
     if back.block is not header or out.block is header:
         return False
     for p, z in zip(header.params, back.args):
-        less = clears_lowest(p, z)
-        if less is not None:
+        halved = _is_half(p, z, ranges) and ranges.get(p)[0] >= 0
+        if halved or clears_lowest(p, z) is not None:
             break
     else:
         return False
@@ -70,7 +80,11 @@ def count(fn: ir.Function, loop, ranges) -> bool:
         insts.append(ir.Inst(op, args, attrs, result or ir.Value(type), loc))
         return insts[-1].result
 
-    trips = make(a.POPC, p)
+    if halved:
+        width = make(control.CONST, value=64 if p.type is Int else p.type.bits)
+        trips = make(a.ISUB, width, make(a.CLZ, p))
+    else:
+        trips = make(a.POPC, p)
     k = header.params.index(p)
     entries = [entry for entry in ranges.edges[header] if entry[2] is not back]
     if not all(ranges.is_nonzero(edge.args[k], source, inst, edge) for source, inst, edge in entries):

@@ -15,7 +15,7 @@ from ..ops.arith import (
     BAND, BNOT, BOR, CAST, FEQ, FGE, FGT, FLE, FLT, IADD_CK, IAND, IEQ, IGE, IGT, ILE, ILT, INE, INTEGER_COMPARISONS,
 )
 from ..ops.memory import ARRAY_DIM
-from ..types.kinds import Bool, NpBool, NpInt, is_float, is_integer
+from ..types.kinds import Bool, Int, NpBool, NpInt, is_float, is_integer
 from .counted import Counted, Definitions
 
 __all__ = ["Conditions"]
@@ -27,6 +27,15 @@ bisect = lazy("bisect")  # a library of its own, needed for values with many fac
 _OF_FLOATS = {FEQ: IEQ, FLT: ILT, FLE: ILE, FGT: IGT, FGE: IGE}
 _DEEPEST = 4  # the depth to which conditions are taken apart
 _FEW = 8  # facts about a value that are looked at one by one
+
+
+def _widened(value: Value) -> Value | None:
+    """The number of NumPy's of which a conversion that changes no number made this int, or None."""
+    inst = value.inst
+    if inst is None or inst.op is not CAST or value.type is not Int:
+        return None
+    t = inst.args[0].type
+    return inst.args[0] if isinstance(t, NpInt) and (t.signed or t.bits < 64) else None
 
 
 class Conditions:
@@ -98,6 +107,8 @@ class Conditions:
         relation = op if holds else op.negated
         assert relation is not None
         facts = [(x, relation, y), (y, relation.swapped, x)]
+        facts += [(narrow, of, self.defs.constant(limit)) for v, of, limit in facts
+                  if self.defs.constant(limit) is not None and (narrow := _widened(v)) is not None]
         # if p + q is below a limit and q is not negative, p is below the limit, too
         return facts + [(p, of, limit) for v, of, limit in facts if of is ILT or of is ILE for p in self._in_sum(v)]
 

@@ -39,6 +39,7 @@ __all__ = ["Group", "begin", "is_operation", "leaves_of", "of_lists", "rewrite",
 independent = lazy(f"{__package__}.independent")  # only functions with parallel loops need it
 
 _NEW = frozenset((of.DICT_NEW, of.SET_NEW))
+_LONG = 64  # keys and values of a display that stays an object: code that stores each in a local table takes too long
 # Operations on a table whose other operands are a key and, for some, a value.
 _KEYED = frozenset((of.DICT_GET, of.DICT_ASK, of.DICT_FIND, of.DICT_HAS, of.DICT_SET, of.DICT_DELETE, of.SET_HAS,
                     of.SET_ADD, of.SET_DISCARD))
@@ -184,7 +185,7 @@ def begin(inst: ir.Inst, group: Group, used_once: Callable) -> bool:
             return False
         group.factory = factory
         return True
-    return inst.op in _NEW
+    return inst.op in _NEW and len(inst.args) <= _LONG
 
 
 def _leaves(fn: ir.Function, group: Group):

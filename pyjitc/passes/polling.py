@@ -44,6 +44,7 @@ from .rewrite import clone_blocks, split_edge
 __all__ = ["run", "adds_in_order", "is_independent_nest", "is_strided"]
 
 STRIP = 1 << 14  # iterations between two polls
+_LONG_STEP = 1 << 40  # beyond it, the product of a step and the length of a strip may not fit
 _TIGHT = 16  # most instructions of a loop with index checks that is unrolled
 _BRIEF = 20  # most operations of a loop whose body is written twice
 _BRIEFER, _COPIES = 14, 4  # most operations of a loop whose body is written more often, and how often
@@ -186,13 +187,14 @@ class _Polls:
             and loop.parent is not None and defs.block_of.get(length) not in loop.parent.blocks):
             self.rows[header] = length
             _count_to_zero(counted, defs)
-            if self.few and _worth_unrolling(counted, defs):
+            if not self.adds_up(loop) and self.few and _worth_unrolling(counted, defs):
                 _note(loop, "unroll")
             return True
         once = sum(e[0] in loop.blocks for e in self.edges[header]) == 1
         if not loop.inner and _may_be_cut(loop) and once:
-            unroll = self.few and _worth_unrolling(counted, defs)
-            if self.in_order or loop.parent is None and not unroll and _in_order(loop, self.options):
+            ordered = self.adds_up(loop)
+            unroll = not ordered and self.few and _worth_unrolling(counted, defs)
+            if self.in_order or loop.parent is None and not unroll and not ordered and _in_order(loop, self.options):
                 _pause(self.fn, counted, self.edges, self.readers)
                 self.paused += not _repeats(loop)
             else:
@@ -207,6 +209,28 @@ class _Polls:
             self.polled.add(header)
             return True
         return False
+
+    def adds_up(self, loop) -> bool:
+        """Let LLVM vectorise a loop that sums floats in order, if what it adds is expensive: that is computed in
+        vectors, whose elements are added one after the other. More than one vector in flight gains little, and takes
+        LLVM much longer. Returns whether it is such a loop."""
+        if (self.in_order or self.options.fastmath or loop.has_hint("novectorize") or len(loop.latches) != 1
+                or any(i.op.effects & ir.RAISES or "strided" in i.attrs for b in loop.blocks for i in b.insts)):
+            return False
+        insts = [i for b in loop.blocks for i in b.insts]
+        if sum(map(_work, insts)) < ir.EXPENSIVE:
+            return False
+        back = next(edge for edge in loop.latches[0].edges() if edge.block is loop.header)
+        read = {v for i in insts for v in i.args}
+        elsewhere = {v for i in insts if i.result is None or i.result in read for v in i.args}
+        chained = _chained(loop)
+        sums = [v for p, v in zip(loop.header.params, back.args) if p in chained and v not in read
+                and p not in elsewhere and v.inst is not None and v.inst.op is FADD and v.inst.args.count(p) == 1]
+        if not sums or len(sums) < len(chained):
+            return False
+        _note(loop, "ordered")
+        _note(loop, "interleave", 1)
+        return True
 
     def hint(self, loop) -> None:
         """Add hints for LLVM to an innermost loop."""
@@ -638,6 +662,7 @@ def _strip(fn, counted, edges, defs, readers, unroll):
             source.insts[here:here] = [ir.Inst(control.CONST, (), {"value": 1}, one, loc)]
             edge.args = [*(v for k, v in enumerate(edge.args) if k != at or not spare), down]
             counter_down = (source, inst, one, down)
+            back = edge.args
             if unroll and not inst.attrs.get("novectorize"):
                 inst.attrs = {**inst.attrs, "unroll": unroll}
         else:
@@ -657,15 +682,47 @@ def _strip(fn, counted, edges, defs, readers, unroll):
     branch.args = [more]
     after = ir.Block("rest")
     none, rest, again = ir.Value(Int), ir.Value(Int), ir.Value(Bool)
+    after.insts = [ir.Inst(ISUB, (left, take), {"flags": "nuw nsw"}, rest, loc)]
     carried = header.params[:-1]
+    if _is_narrow(loop) or loop.parent is not None and not _goes_down(counted, defs):
+        carried = [_after_strip(*each, counted, take, after) for each in zip(carried, passed, back)]
     if spare:
         carried = [*carried[:at], rest, *carried[at:]]
-    after.insts = [
-        ir.Inst(ISUB, (left, take), {"flags": "nuw nsw"}, rest, loc),
+    after.insts += [
         ir.Inst(control.CONST, (), {"value": 0}, none, loc), ir.Inst(IGT, (rest, none), {}, again, loc),
         ir.Inst(control.BRANCH, (again,), {"likely": False}, None, loc, [ir.Edge(strip, carried), branch.targets[1]])]
     branch.targets[1] = ir.Edge(after)
     fn.blocks += [strip, after]
+
+
+def _is_narrow(loop) -> bool:
+    """Whether a loop stores elements of one or two bytes, of which a vector holds many."""
+    return any(i.op is ARRAY_STORE and item_bytes(i.args[0].type.dtype) <= 2 for b in loop.blocks for i in b.insts)
+
+
+def _goes_down(counted, defs) -> bool:
+    """Whether a loop accesses elements down a column, which its vectors collect one by one."""
+    loop = counted.loop
+    return any(v in counted.steps for b in loop.blocks for i in b.insts if i.op is ARRAY_LOAD or i.op is ARRAY_STORE
+               for index in i.args[1:i.args[0].type.ndim] for v in affine(index, defs, loop.blocks, {}).terms)
+
+
+def _after_strip(p, start, following, counted, take, after) -> ir.Value:
+    """What the header's parameter p is after a strip of `take` trips, at whose start it is `start`. Each trip replaces
+    it by `following`. For an index, that is a sum in the block `after`: LLVM vectorises the trips that a loop of long
+    vectors leaves over, in shorter ones, only where nothing reads what the trips have counted. A first call takes
+    longer for that, so only loops inside others, which may be short, and those of many lanes have it."""
+    step = counted.steps.get(p)
+    if step is None or abs(step) > _LONG_STEP:
+        return p
+    loc, by = after.insts[0].loc, take
+    if step != 1:
+        constant, by = ir.Value(Int), ir.Value(Int)
+        after.insts += [ir.Inst(control.CONST, (), {"value": step}, constant, loc),
+                        ir.Inst(IMUL, (take, constant), {"flags": "nsw"}, by, loc)]
+    flags = {"flags": "nsw"} if "nsw" in following.inst.attrs.get("flags", "") else {}
+    after.insts.append(ir.Inst(IADD, (start, by), flags, ir.Value(Int), loc))
+    return after.insts[-1].result
 
 
 def _drop(counted) -> None:
@@ -687,8 +744,11 @@ def _in_order(loop, options) -> bool:
 def adds_in_order(loop, options) -> bool:
     """Whether a loop accumulates floats, or has another chain of operations that round, so that the order of its trips
     counts."""
-    if options.fastmath:
-        return False
+    return not options.fastmath and bool(_chained(loop))
+
+
+def _chained(loop) -> set[ir.Value]:
+    """The header's parameters that a chain of operations that round changes from trip to trip."""
     parts: dict[ir.Value, list[ir.Value]] = {}  # value -> the values inside the loop from which it is computed
     sums = set()
     for block in loop.blocks:
@@ -701,7 +761,12 @@ def adds_in_order(loop, options) -> bool:
                 for p, v in zip(edge.block.params, edge.args, strict=True):
                     if edge.block in loop.blocks:
                         parts.setdefault(p, []).append(v)
-    return any(p in _made_of(v, parts) for p in loop.header.params for v in sums & _made_of(p, parts))
+    return {p for p in loop.header.params if any(p in _made_of(v, parts) for v in sums & _made_of(p, parts))}
+
+
+def _work(inst) -> int:
+    """The cost of what is worth being computed in vectors: divisions, square roots, polynomials."""
+    return inst.op.cost if inst.op.cost >= ir.EXPENSIVE else len(inst.attrs.get("coefficients", ()))
 
 
 def _repeats(loop) -> bool:
@@ -787,16 +852,16 @@ def _pause(fn, counted, edges, readers):
 
 def _worth_unrolling(counted, defs) -> bool | str:
     """Whether to unroll a loop, and "branches" where it is one with branches: it is a chain of steps that cannot be
-    vectorised, and short enough for its own overhead to count. Such are loops with computed indices, sums of floats and
-    running sums inside another loop, loops of scalars (whose steps LLVM can combine), and loops of a few operations
-    that branch. Unrolling others only costs compile time."""
+    vectorised, and short enough for its own overhead to count. Such are loops with computed indices, look-ups in tables
+    of bytes, sums of floats and running sums inside another loop, loops of scalars (whose steps LLVM can combine), and
+    loops of a few operations that branch. Unrolling others only costs compile time."""
     loop = counted.loop
     if _branches(counted):
         return "branches"
     ops = [i.op for b in loop.blocks for i in b.insts]
     if CHECK_INDEX in ops:
         return len(ops) <= _TIGHT
-    if loop.parent is not None and _size(loop) <= _TIGHT and _chains(counted, defs):
+    if _size(loop) <= _TIGHT and (_looks_up(counted, defs) or loop.parent is not None and _chains(counted, defs)):
         return True
     carried = {p.type for p in loop.header.params if p not in counted.steps}
     held = [i for b in loop.blocks for i in b.insts if i.op is ARRAY_STORE and i.attrs.get("held")]
@@ -808,19 +873,31 @@ def _worth_unrolling(counted, defs) -> bool | str:
             and any(t is Float or isinstance(t, NpFloat) for t in carried))
 
 
+def _looks_up(counted, defs) -> bool:
+    """Whether a loop loads elements of one or two bytes at indices that it computes: no processor gathers those."""
+    loop = counted.loop
+    return any(
+        v not in counted.steps and defs.block_of.get(v) in loop.blocks
+        for b in loop.blocks for i in b.insts if i.op is ARRAY_LOAD and item_bytes(i.args[0].type.dtype) <= 2
+        for index in i.args[1:] for v in affine(index, defs, loop.blocks, {}).terms)
+
+
 def _chains(counted, defs) -> bool:
-    """Whether a loop updates elements whose indices it computes, or stores a value that it counts or adds up, which
-    LLVM does not vectorise."""
+    """Whether a loop updates elements whose indices it computes, or stores what it makes of a value that it counts or
+    adds up, which LLVM does not vectorise."""
     loop = counted.loop
     insts = [i for b in loop.blocks for i in b.insts]
     loaded = {i.args[0] for i in insts if i.op is ARRAY_LOAD}
     back = next(edge for edge in loop.latches[0].edges() if edge.block is loop.header)
     summed = {p for p, v in zip(loop.header.params, back.args)
               if p not in counted.steps and v.inst is not None and p in v.inst.args}
+    for inst in insts:
+        if inst.result is not None and not summed.isdisjoint(inst.args):
+            summed.add(inst.result)
     for store in insts:
         if store.op is ARRAY_STORE:
             array, *indices, value = store.args
-            if value in summed or value.inst is not None and not summed.isdisjoint(value.inst.args):
+            if value in summed:
                 return True
             terms = [v for index in indices for v in affine(index, defs, loop.blocks, {}).terms]
             if array in loaded and any(v not in counted.steps and defs.block_of.get(v) in loop.blocks for v in terms):

@@ -47,6 +47,7 @@ _DEEP = 4  # the most joins on a back edge that are looked through
 # the most rounds; widening starts with the second one, so that nested loops reach the fixed point long before
 _ROUNDS = 12
 _NARROWING = 2
+_TABLE = 1 << 16  # an index below it may be one of a table, whose length a guard before the loop may compare
 _SMALL = 1 << 32  # the largest addends for which a guard before a loop may bound a sum (versioning.py)
 _STEPS = 1 << 58  # no program adds more often: it would take years
 
@@ -647,6 +648,8 @@ class _Ranges:
             if i[0] < 0:
                 return False
             inst.attrs = {**inst.attrs, "nonnegative": True}
+            if i[1] < _TABLE and _is_cut(args[0]):
+                inst.attrs["most"] = i[1]
             return i[1] < n[0] or self.below(args[0], args[1], 0, block)
         if op is a.CHECK_NONZERO:
             if args[0].type is not Int and not isinstance(args[0].type, NpInt):
@@ -741,6 +744,13 @@ class _Ranges:
         facts = [(relation, other) for value, relation, other in found if value is v]
         facts += self.conditions.facts(v, source)
         return low > 0 or high < 0 or any(relation is a.INE and self.of(other) == (0, 0) for relation, other in facts)
+
+
+def _is_cut(v) -> bool:
+    """Whether a value is a mask, a shift or a remainder, and so perhaps made for a table of just as many elements."""
+    while v.inst is not None and v.inst.op is a.CAST:
+        v = v.inst.args[0]
+    return v.inst is not None and v.inst.op in (a.IAND, a.ISHR, a.IMOD)
 
 
 def _with_room(low, high, t):

@@ -82,13 +82,14 @@ def _may(loop) -> bool:
 def _trips(loop, defs, edges) -> int | None:
     """The number of iterations of an innermost loop that is to be unrolled, or None."""
     trips = _count(loop, defs, edges)
-    if trips is None:
+    if trips is None or trips > FEW and loop.parent is None:
         return None
     if (trips > FEW and trips & trips - 1 == 0 and is_independent_nest(loop) and not is_strided(loop)
             and _is_in_memory(loop, defs)):
         return None
-    most = _MOST if trips <= FEW else _ROOM if loop.parent is not None else 0
-    return trips if _size(loop) * trips <= most else None
+    if trips <= FEW:
+        return trips if _size(loop) * trips <= _MOST else None
+    return trips if (_size(loop) - _folded(find(loop, defs, edges))) * trips <= _ROOM else None
 
 
 def _count(loop, defs, edges) -> int | None:
@@ -100,6 +101,20 @@ def _count(loop, defs, edges) -> int | None:
 
 def _size(loop) -> int:
     return sum(i.op not in _FREE for block in loop.blocks for i in block.insts)
+
+
+def _folded(counted) -> int:
+    """The number of operations that have constant results in each copy of a loop, jumps and tests of its length
+    included."""
+    known = {counted.left, *counted.steps}
+    found = 0
+    for block in counted.loop.blocks:
+        for inst in block.insts:
+            if inst.op not in _FREE and (not inst.op.effects or inst.targets) and all([
+                    v in known or v.inst is not None and v.inst.op is control.CONST for v in inst.args]):
+                found += 1
+                known.add(inst.result)
+    return found
 
 
 def _is_in_memory(loop, defs) -> bool:

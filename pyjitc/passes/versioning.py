@@ -105,7 +105,8 @@ class _Plan:
         self.wrapped: dict[ir.Inst, int] = {}
         self.holds: set[ir.Inst] = set()
         self.distinct: dict[ir.Value, list[ir.Value]] = {}
-        self.sums: dict[ir.Value, int] = {}
+        # (start of a sum, or None for a constant; lengths of the loops in which it grows) -> the most that a trip adds
+        self.sums: dict[tuple[ir.Value | None, tuple[ir.Value, ...]], int] = {}
         self.ways: dict[ir.Block, tuple[ir.Value, int]] = {}
         self.rows: dict[ir.Block, tuple[ir.Value, int]] = {}
         self.met: dict[ir.Value, int] = {}  # value -> its number in the order in which values occur in forms
@@ -197,8 +198,8 @@ class _Planner:
             for inst in block.insts:
                 if inst not in self.known:
                     self.look(block, inst)
-        if not loop.inner:
-            _sums(loop, outer, defs, edges, plan)
+        if any(["by" in i.attrs for b in loop.blocks for i in b.insts]):
+            _sums(loop, self.nest, defs, edges, plan)
         if not plan.checks and not self.shifted or len(plan.guards) > 40:
             return None
         if loop.inner and self.missed and self.missed * 2 > self.innermost:
@@ -288,6 +289,9 @@ class _Planner:
                 if (any(form.terms.get(p) for p in inner.header.params if p in falling)
                         and self.is_on_every_trip(block, inner)):
                     self.short[inner.header] = limit  # from trip to trip an index in 0..limit falls
+        if not ok and "most" in inst.attrs and self.is_outside(limit):  # the table is asked for its length instead
+            ok = True
+            plan.ask(Affine(inst.attrs["most"], {}), limit, bounds)
         if not inner.inner:
             self.innermost += 1
             self.missed += not ok
@@ -304,35 +308,70 @@ def _is_invariant(condition, loop, defs) -> bool:
             and all(defs.block_of.get(v) not in loop.blocks for v in inst.args))
 
 
-def _sums(loop, outer, defs, edges, plan) -> None:
-    """Add sums of small numbers, which cannot overflow if the loop makes few enough trips."""
-    for k, p in enumerate(loop.header.params):
-        if p.type is not Int or p in outer.steps:
+def _sums(loop, nest, defs, edges, plan) -> None:
+    """Add sums of small numbers, which cannot overflow if the loops in which they are added make few enough trips. A
+    sum may go through all loops of a nest, or start anew in an inner one."""
+    def is_outside(v) -> bool:
+        return defs.block_of.get(v) not in loop.blocks
+
+    lengths: dict[ir.Block, ir.Value | None] = {}  # header of a loop -> its length, if that is the same in all trips
+
+    def length_of(one) -> ir.Value | None:
+        if one.header not in lengths:
+            counted = find(one, defs, edges)
+            length = None if counted is None else counted.start[counted.left]
+            lengths[one.header] = length if length is not None and is_outside(length) else None
+        return lengths[one.header]
+
+    starts = [(loop, p) for p in loop.header.params]
+    inner = list(loop.inner)
+    for one in inner:
+        inner += one.inner
+        starts += [(one, p) for p in one.header.params]
+    for one, p in starts:
+        arriving = [edge.args[one.header.params.index(p)] for source, _, edge in edges[one.header]
+                    if source not in one.blocks] if p.type is Int else []
+        known = defs.constant(arriving[0]) if len(arriving) == 1 else None
+        if len(arriving) != 1 or (abs(known) > _ROOM if known is not None else not is_outside(arriving[0])):
             continue
-        checks: dict[ir.Inst, None] = {}
-        seen: set[ir.Value] = {p}
-        work = [edge.args[k] for source, _, edge in edges[loop.header] if source in loop.blocks]
-        while work:
-            v = work.pop()
-            if v in seen:
-                continue
-            seen.add(v)
-            inst, home = v.inst, defs.block_of.get(v)
-            if inst is None and home in loop.blocks and home is not loop.header:
-                at = home.params.index(v)
-                work += [edge.args[at] for _, _, edge in edges[home]]
-            elif inst is not None and home in loop.blocks and inst.op is SELECT:
-                work += inst.args[1:]
-            elif inst is not None and home in loop.blocks and "by" in inst.attrs:
-                checks[inst] = None
-                work.append(inst.args[0])
-            else:
-                checks.clear()
-                break
-        if checks:
-            start = outer.start[p]
-            plan.sums[start] = max(plan.sums.get(start, 1), sum(i.attrs["by"] for i in checks))
+        checks = _added(p, one, defs, edges)
+        around: dict[ir.Value | None, None] = {}
+        for check in checks:
+            at = nest.of[defs.block_of[check.result]]
+            while True:
+                around[length_of(at)] = None
+                if at is one:
+                    break
+                at = at.parent
+        if checks and None not in around:
+            key = arriving[0] if known is None else None, (*filter(None, around),)
+            plan.sums[key] = max(plan.sums.get(key, 1), sum(i.attrs["by"] for i in checks))
             plan.checks.update(checks)
+
+
+def _added(p, loop, defs, edges) -> dict[ir.Inst, None]:
+    """The additions of small numbers that make all that the header's parameter p becomes in a loop; empty where there
+    are none, or anything else contributes."""
+    checks: dict[ir.Inst, None] = {}
+    k, seen = loop.header.params.index(p), {p}
+    work = [edge.args[k] for source, _, edge in edges[loop.header] if source in loop.blocks]
+    while work:
+        v = work.pop()
+        if v in seen:
+            continue
+        seen.add(v)
+        inst, home = v.inst, defs.block_of.get(v)
+        if inst is None and home in loop.blocks and home is not loop.header:
+            at = home.params.index(v)
+            work += [edge.args[at] for _, _, edge in edges[home]]
+        elif inst is not None and home in loop.blocks and inst.op is SELECT:
+            work += inst.args[1:]
+        elif inst is not None and home in loop.blocks and "by" in inst.attrs:
+            checks[inst] = None
+            work.append(inst.args[0])
+        else:
+            return {}
+    return checks
 
 
 def _room(inst, defs) -> int:
@@ -615,9 +654,14 @@ def _sum_up(guard, plan, condition, loc):
         guard.insts.append(ir.Inst(op, args, attrs, ir.Value(type), loc))
         return guard.insts[-1].result
 
-    for start, most in plan.sums.items():
-        low, high, trips = (make(control.CONST, type=Int, value=n) for n in (-_ROOM, _ROOM, _ROOM // most))
-        for one in (make(ILE, low, start), make(ILE, start, high), make(ILE, plan.outer.start[plan.outer.left], trips)):
+    for (start, lengths), most in plan.sums.items():
+        trips = int((_ROOM // most) ** (1 / len(lengths)))
+        tests = []
+        if start is not None:
+            low, high = (make(control.CONST, type=Int, value=n) for n in (-_ROOM, _ROOM))
+            tests = [make(ILE, low, start), make(ILE, start, high)]
+        limit = make(control.CONST, type=Int, value=trips)
+        for one in [*tests, *(make(ILE, length, limit) for length in lengths)]:
             condition = one if condition is None else make(BAND, condition, one)
     return condition
 

@@ -74,6 +74,17 @@ def list_display(n):
     return f"def f(x):\n    d = [{', '.join(map(str, range(n)))}]\n    d.append(x)\n    return d[x]\n", (1,)
 
 
+def dict_display(n):
+    items = ", ".join(f"{j}: {j}.5" for j in range(n))
+    return f"def f(x):\n    d = {{{items}}}\n    d[-1] = 2.5\n    return d[x]\n", (1,)
+
+
+def dict_of_texts(n):
+    """It returns the dict, and some of its values are computed."""
+    items = ", ".join(f"'k{j}': {j if j % 50 else 'x'}" for j in range(n))
+    return f"def f(x):\n    return {{{items}}}\n", (1,)
+
+
 def constants(n):
     return f"def f(x):\n    return ({', '.join(f'{j}.5' for j in range(n))})[x]\n", (1,)
 
@@ -129,7 +140,8 @@ def work(program, n, monkeypatch):
 
 @pytest.mark.parametrize("program, n", [
     (loops, 24), (searches, 20), (halvings, 24), (branches, 100), (statements, 200), (array_statements, 60),
-    (array_display, 130), (inner_functions, 40), (handlers, 30), (calls, 60), (chain, 40)],
+    (array_display, 130), (inner_functions, 40), (handlers, 30), (calls, 60), (chain, 40),
+    (dict_display, 400), (dict_of_texts, 150)],
                          ids=lambda x: getattr(x, "__name__", None))
 def test_twice_as_much_takes_twice_the_work(program, n, monkeypatch, tmp_path):
     monkeypatch.setenv("PYJITC_VERIFY", "0")
@@ -140,7 +152,8 @@ def test_twice_as_much_takes_twice_the_work(program, n, monkeypatch, tmp_path):
     assert twice[0] < 2.4 * once[0] and twice[1] < 2.4 * once[1], (once, twice)
 
 
-@pytest.mark.parametrize("program, n", [(list_display, 1000), (constants, 1000), (short_loops, 7)],
+@pytest.mark.parametrize("program, n", [
+    (list_display, 1000), (dict_display, 1000), (constants, 1000), (short_loops, 7)],
                          ids=lambda x: getattr(x, "__name__", None))
 def test_the_code_is_no_larger_than_the_program(program, n, monkeypatch):
     """Counts branches: LLVM takes time quadratic in the cases of a switch, and in the branches of a function."""

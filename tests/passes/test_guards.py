@@ -47,6 +47,62 @@ def differences(a, n, offset, other):
     return found
 
 
+def sums_of_rows(a, start, rows, out):
+    """Three sums of small numbers: through the nest, anew in each row, and of both loops."""
+    total = both = start
+    for i in range(rows):
+        row = 0
+        for j in range(a.shape[1]):
+            row += int(a[i, j])
+            total += int(a[i, j]) & 7
+            out[i, j] = row
+        both += i & 3
+        for j in range(a.shape[1]):
+            both += int(a[i, j])
+    return total, both
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int16, np.int32, np.int64])
+def test_sums_in_nests_at_the_limits(dtype):
+    a = np.random.default_rng(3).integers(1, 100, (5, 40)).astype(dtype)
+    compiled = njit(sums_of_rows)
+    bound = int(a.sum())
+    for start in (0, -5, 2**62, 2**62 + 1, MOST - 10 * bound, MOST - bound - 10, MOST - bound - 1, MOST - bound // 2,
+                  MOST - 3, MOST, -MOST - 1):
+        for rows in 0, 1, 5:
+            ours, theirs = np.zeros((5, 40), np.int64), np.zeros((5, 40), np.int64)
+            expected = sums_of_rows(a, start, rows, theirs)
+            if max(expected) > MOST:
+                with pytest.raises(OverflowError):
+                    compiled(a, start, rows, ours)
+            else:
+                assert compiled(a, start, rows, ours) == expected
+                assert (ours == theirs).all()
+
+
+def hexadecimal(data, digits, out):
+    for i in range(len(data)):
+        out[2 * i] = digits[data[i] >> 4]
+        out[2 * i + 1] = digits[data[i] & 15]
+    return out
+
+
+@pytest.mark.parametrize("length", [0, 1, 9, 15, 16, 17, 300])
+@pytest.mark.parametrize("most", [1, 128, 256])
+def test_tables_that_masked_indices_may_exceed(length, most):
+    rng = np.random.default_rng(length)
+    for n in 0, 1, 3, 70:
+        data, digits = rng.integers(0, most, n).astype(np.uint8), rng.integers(0, 200, length).astype(np.uint8)
+        results = []
+        for f in hexadecimal, njit(hexadecimal):
+            out = np.zeros(2 * n, np.uint8)
+            try:
+                results.append(f(data, digits, out).tolist())
+            except IndexError as error:
+                results.append((str(error), out.tolist()))
+        assert results[0] == results[1]
+
+
 def outcome(f, *args):
     a = np.arange(8.0)
     try:

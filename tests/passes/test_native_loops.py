@@ -1,5 +1,6 @@
 """Loops, compiled with all passes, against NumPy: sizes around vector widths, strips and polls."""
 import re
+from types import FunctionType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -216,6 +217,100 @@ def scaled(a, out):
         if a[i] < least:
             least = a[i]
     return least
+
+
+def likelihood(x, mean, deviation):
+    total = 0.0
+    for i in range(len(x)):
+        z = (x[i] - mean) / deviation
+        total += -0.5 * z * z - np.log(np.abs(x[i]) + 1.0)
+    return total
+
+
+def two_sums_of_rows(a, out):
+    for i in range(a.shape[0]):
+        s, t = 0.5, 0.0
+        for j in range(a.shape[1]):
+            s += np.exp(-a[i, j] * a[i, j])
+            t += a[i, j] / (a[i, j] + 3.0)
+        out[i] = s - t
+    return out
+
+
+def potential(points, charges):
+    energy = 0.0
+    for i in range(len(points)):
+        for j in range(i):
+            x, y = points[i, 0] - points[j, 0], points[i, 1] - points[j, 1]
+            energy += charges[i] * charges[j] / np.sqrt(x * x + y * y)
+    return energy
+
+
+def running_sums(x, out):
+    total = 0.0
+    for i in range(len(x)):
+        total += np.exp(x[i])
+        out[i] = total
+    return out
+
+
+def last_and_sum(x):
+    total = last = 0.0
+    for i in range(len(x)):
+        last = total
+        total += np.sqrt(np.abs(x[i])) / 3.0
+    return total, last
+
+
+def differences_in_order(x):
+    total = 1e300
+    for i in range(len(x)):
+        total = 1.0 / (np.abs(x[i]) + 1.0) - total
+    return total
+
+
+def positive_ones(x):
+    total = 0.0
+    for i in range(len(x)):
+        if x[i] > 0.0:
+            total += np.log(x[i])
+    return total
+
+
+def one_by_one(f, *args):
+    """What the interpreter computes, where the elementary functions are compiled for one number each."""
+    functions = SimpleNamespace(exp=njit(lambda x: np.exp(x)), log=njit(lambda x: np.log(x)), sqrt=np.sqrt, abs=np.abs)
+    return FunctionType(f.__code__, {"np": functions})(*args)
+
+
+@pytest.mark.parametrize("f", [likelihood, potential, two_sums_of_rows])
+def test_what_is_summed_is_computed_in_vectors(f):
+    args = {likelihood: (np.ones(3), 0.5, 2.0), potential: (np.ones((3, 2)), np.ones(3)),
+            two_sums_of_rows: (np.ones((3, 4)), np.ones(3))}[f]
+    compiled = njit(f)
+    compiled(*args)
+    (text,) = compiled.inspect_llvm().values()
+    assert re.search(r"fdiv <\d+ x double>", text) and "reduce.fadd" in text and "reassoc" not in text
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n", [0, 1, 2, 7, 8, 9, 31, 32, 33, 70, 16_390])
+def test_sums_in_order_of_what_is_computed_in_vectors(n, dtype):
+    rng = np.random.default_rng(n)
+    x = (rng.normal(size=n) * 10.0 ** rng.integers(-8, 3, n)).astype(dtype)
+    with np.errstate(all="ignore"):
+        for f in likelihood, last_and_sum, differences_in_order, positive_ones:
+            args = (x, dtype(0.25), dtype(1.5)) if f is likelihood else (x,)
+            assert repr(njit(f)(*args)) == repr(one_by_one(f, *args)), f
+        assert (njit(running_sums)(x, np.zeros(n, dtype)).tobytes()
+                == one_by_one(running_sums, x, np.zeros(n, dtype)).tobytes())
+        for width in (1, 5, 8, 13) if n < 100 else ():
+            a = rng.normal(size=(n, width)).astype(dtype)
+            assert (njit(two_sums_of_rows)(a, np.zeros(n)).tobytes()
+                    == one_by_one(two_sums_of_rows, a, np.zeros(n)).tobytes())
+        if n < 100:
+            points, charges = rng.normal(size=(n, 2)).astype(dtype), rng.normal(size=n).astype(dtype)
+            assert repr(njit(potential)(points, charges)) == repr(one_by_one(potential, points, charges))
 
 
 def test_loops_that_vectorise_are_not_unrolled():

@@ -191,12 +191,65 @@ def halvings(x):
     return n
 
 
+def length_in_bits(x):
+    n = 0
+    while x > 0:
+        x >>= 1
+        n += 1
+    return n, x
+
+
+def halves(x):
+    n, last = 7, 0
+    while x:
+        last += 3
+        n += 2
+        x //= 2
+    return n, last, x
+
+
+def halves_and_last(x):
+    n, last = 0, x
+    while x > 0:
+        last = x
+        x >>= 1
+        n += 1
+    return n, last
+
+
+def shifts_by_two(x):
+    n = 0
+    while x > 0:
+        x >>= 2
+        n += 1
+    return n, x
+
+
+def halved_at_least_once(x):
+    n = 0
+    while True:
+        x >>= 1
+        n += 1
+        if x <= 0:
+            return n, x
+
+
 def digits(x):
     total = 0
     while x > 0:
         total += x % 10
         x //= 10
     return total
+
+
+def lengths_of_many(a, out):
+    for i in range(len(a)):
+        x, n = a[i], 0
+        while x > 0:
+            x >>= 1
+            n += 1
+        out[i] = 63 - n
+    return out
 
 
 def bits_of_many(n):
@@ -213,7 +266,8 @@ def bits_of_many(n):
 def test_bits(t):
     top = INT_MAX if t is int else int(np.iinfo(t).max)
     for value in (0, 1, 2, 3, 100, 127, top, top // 2, top - 1, top // 2 + 1):
-        for f in bits, bits_and_last, bits_above, halvings, digits:
+        for f in (bits, bits_and_last, bits_above, halvings, digits, length_in_bits, halves, halves_and_last,
+                  shifts_by_two, halved_at_least_once):
             alike(f, t(value))
         if value:
             agree(bits_at_least_once, t(value))
@@ -221,6 +275,25 @@ def test_bits(t):
         assert njit(bits_at_least_once)(np.uint64(0)) == 1
     for n in 0, 1, 5, 300:
         agree(bits_of_many, n)
+
+
+@pytest.mark.parametrize("t", [np.int64, np.uint64, np.int32, np.uint8, np.int8])
+def test_lengths_in_bits(t):
+    info = np.iinfo(t)
+    numbers = np.array([0, 1, 2, 3, 100, 127, info.max, info.max // 2, info.max // 2 + 1, info.min, info.min // 3], t)
+    compiled = agree(lengths_of_many, numbers, np.zeros(len(numbers), np.int64))
+    assert "@llvm.ctlz" in next(iter(compiled.inspect_llvm().values()))
+    for value in (info.min, info.min // 3, -1) if info.min else (0, 1):
+        for f in length_in_bits, halves_and_last, shifts_by_two, halved_at_least_once:
+            alike(f, t(value))
+
+
+def test_lengths_of_ints_in_bits():
+    for value in INT_MIN, -8, -1:
+        for f in length_in_bits, halves_and_last, halved_at_least_once:
+            alike(f, value)
+    for value in INT_MIN, INT_MIN + 1, -8, -1, 0, 1, 255, INT_MAX:
+        alike(lambda x: x.bit_length(), value)
 
 
 def test_bits_of_negative_ints_end_where_64_bits_do():

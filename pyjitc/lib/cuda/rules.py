@@ -432,7 +432,7 @@ CALLS = {
     **{(stub := getattr(_n, f"reduce_{how}_sync")): _reduce(stub, how) for how in gpu.REDUCTIONS},
     _n.activemask: _plain(_n.activemask, gpu.ACTIVE_MASK),
     _n.lanemask_lt: _of(_n.lanemask_lt)(lambda: Call(below, Apply(gpu.LANE_ID))),
-    **{(stub := getattr(_n, op.name)): _bits(stub, op) for op in (arith.POPC, gpu.BREV, gpu.CLZ, gpu.FFS)},
+    **{(stub := getattr(_n, op.name)): _bits(stub, op) for op in (arith.POPC, gpu.BREV, arith.CLZ, gpu.FFS)},
     _n.fma: _fma, _n.cbrt: _unary(_n.cbrt, m.CBRT), _n.rsqrt: _unary(_n.rsqrt, gpu.RSQRT), _n.selp: _selp,
     **{(stub := getattr(_n.fp16, name)): _half(stub, build) for name, build in _HALVES.items()},
 }

@@ -8,8 +8,8 @@ from __future__ import annotations
 import operator
 
 from ...ops.arith import (
-    CAST, COMPLEX_MAKE, FDIV, FMUL, FREM, IADD, IFLOORDIV, IFLOORDIV_CK, IMAG, IMOD, IMUL, IMUL_CK, NARROW, POPC, REAL,
-    TRUNCATE,
+    CAST, CLZ, COMPLEX_MAKE, FDIV, FMUL, FREM, IADD, IFLOORDIV, IFLOORDIV_CK, IMAG, IMOD, IMUL, IMUL_CK, ISUB, NARROW,
+    POPC, REAL, TRUNCATE,
 )
 from ...ops.math import (
     ATAN2, BITS, COPYSIGN, COS, EXP, FABS, FLOOR, FMA, FROM_BITS, HYPOT, LOG, POW, RINT, ROUND_DIGITS, SIN, TRUNC,
@@ -282,11 +282,7 @@ def int_bit_length(x):
     size = CAST(x, type=uint64)
     if x < 0:
         size = CAST(0, type=uint64) - size
-    count = 0
-    while size != 0:
-        size >>= 1
-        count = IADD(count, 1)
-    return count
+    return ISUB(64, CLZ(size))
 
 
 def int_bit_count(x):

@@ -4,7 +4,7 @@ from collections import ChainMap, Counter, OrderedDict, defaultdict, deque  # no
 
 import pytest
 
-from pyjitc import njit
+from pyjitc import jit, njit
 from tests.language.corpus import check, corpus, each
 from tests.oracle import agree
 
@@ -582,3 +582,70 @@ def test_an_entry_of_an_empty_dict_has_no_parts():
 
     agree(divided, {})
     agree(divided, {1: 2})
+
+
+NUMBERS = ", ".join(f"{n}: {n % 7}" for n in range(20))
+TEXTS = ", ".join(f"'k{n}': {n}" for n in range(20))
+DISPLAYS = {  # the interpreter makes a display of more than 16 items in parts
+    "ints": f"{{{NUMBERS}}}", "texts": f"{{{TEXTS}}}", "mixed": f"{{{TEXTS}, {NUMBERS}}}",
+    "twice": f"{{{NUMBERS}, {NUMBERS}}}", "equal keys": "{1: 'a', True: 'b', 1.0: 'c', 2: 'd', 0: 'e'}",
+    "zeros": "{0.0: 1, -0.0: 2, 5.5: 3, 6.5: 4}", "tuples": "{(1, 2): 3, (1, True): 4, ('a', 5): 6, (7,): 8, None: 9}",
+    "values": f"{{{NUMBERS}, 50: x, {TEXTS}, 51: x + 1}}", "keys": f"{{{NUMBERS}, x: 1, {TEXTS}, 51: x + 1}}",
+    "branches": f"{{{NUMBERS}, 50: 1 if x > 1 else 2, {TEXTS}}}",
+    "unpacked": f"{{{NUMBERS}, **{{1: 8, 90: 9}}, {TEXTS}, **{{90: x, 91: 1}}}}",
+    "named": f"{{{NUMBERS}, **(e := {{1: 8, 90: 9}}), **e, 92: len(e)}}",
+    "assigned": f"{{{NUMBERS}, 3: (x := x + 1), 50: x, {TEXTS}, 51: x}}",
+    "order": f"{{{NUMBERS}, Seen(1): Seen(2), Seen(3): (log.append(4), 5)[1], {TEXTS}, Seen(6): Seen(7)}}",
+    "order at the end": f"{{Seen(1): Seen(2), {TEXTS}, **{{Seen(3): Seen(4), 2: Seen(5)}}, {NUMBERS}}}",
+    "raises": f"{{{NUMBERS}, 50: 1 // x, {TEXTS}, 51: 1 // (x - 3)}}",
+    "unhashable": f"{{{NUMBERS}, [x]: 1, {TEXTS}}}",
+}
+
+
+class Seen:
+    """A key whose hash is seen."""
+
+    def __init__(self, n):
+        self.n = n
+        log.append(n)
+
+    def __hash__(self):
+        log.append(-self.n)
+        return self.n
+
+    def __eq__(self, other):
+        return type(other) is Seen and self.n == other.n
+
+
+log: list = []
+
+
+@pytest.mark.parametrize("use", ["return d", "return len(d), list(d), list(d.values())", "return d[1]",
+                                 "d[77] = 5\n    return d, d.get(77)"])
+@pytest.mark.parametrize("name", DISPLAYS)
+def test_long_displays(name, use):
+    if "order" in name and "d[" in use or name == "equal keys" and "77" in use:
+        use = "return d"
+    text = f"def f(x):\n    d = {DISPLAYS[name]}\n    {use}\n"
+    namespace = globals()
+    exec(compile(text, f"<display {name}>", "exec"), namespace)
+    f = namespace.pop("f")
+    compiled = jit(f)
+    for x in (2, 0, 3):
+        results = []
+        for one in (f, compiled, compiled):
+            log.clear()
+            try:
+                made = one(x)
+            except Exception as e:
+                made = type(e), str(e)
+            results.append((repr_of(made), list(log)))
+        assert results[0] == results[1] == results[2], (name, use, x)
+
+
+def repr_of(value):
+    if isinstance(value, dict):
+        return [(repr_of(k), repr_of(v)) for k, v in value.items()]
+    if isinstance(value, (list, tuple)):
+        return type(value), [repr_of(v) for v in value]
+    return f"Seen({value.n})" if isinstance(value, Seen) else (type(value), repr(value))
