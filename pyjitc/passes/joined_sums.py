@@ -35,7 +35,7 @@ __all__ = ["run"]
 
 _TIMES = 4  # trips whose sums are computed together
 _ROOM = 16  # the most operations of the inner loop
-_BRIEF = 5  # trips of the inner loop that are made faster one after the other
+_BRIEF = 2  # trips of the inner loop that are made faster one after the other
 _AROUND = 80  # the most operations of the outer loop outside of it, which are copied
 _SUMS = 2  # the most sums of the inner loop
 
@@ -104,7 +104,10 @@ class _Sums:
         if any([self.varies(v) for p, v in inner.start.items() if p in inner.steps]):
             return False
         needed = [v for inst in insts for v in inst.args]
-        if not any([self.varies(v) for v in needed]) or not all(
+        # what is the same for all trips, `vectorise` loads
+        if not any([inst.op is ARRAY_LOAD and any(map(self.varies, inst.args))
+                    and any([self.defs.block_of.get(v) in inner.loop.blocks for v in inst.args])
+                    for inst in self.body]) or not all(
                 [self.collect(v) for v in [*needed, *[self.start.args[n] for n in self.sums]]]):
             return False
         return self.may_be_copied() and self.may_read_ahead(
@@ -254,5 +257,7 @@ class _Sums:
                     known[key] = trip[inst.result]
                 trip[inst.result] = known[key]
             after += [trip.get(self.again.args[n], self.again.args[n]) for n in self.sums]
+        # unrolled, this loop would take as long, and the other one has few trips left: both would be slow to compile
+        self.latch.attrs["novectorize"] = True
         body.insts.append(ir.Inst(control.JUMP, (), dict(self.latch.attrs), None, loc, [
             ir.Edge(joined, [*[trips[0].get(self.again.args[n], self.again.args[n]) for n in counters], *after])]))
