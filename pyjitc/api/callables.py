@@ -61,15 +61,17 @@ def _positional(fun) -> FunctionType:
     count = code.co_argcount
     names = code.co_varnames[:count + code.co_kwonlyargcount]
     defaults = inner.__defaults__ or ()
-    for name in names[count:]:
-        if name not in given:
-            raise TypeError(f"{inner.__qualname__}() has the keyword-only parameter {name!r}, and derivatives are only "
-                            "for positional parameters; write a function with positional parameters around it")
     starred = ["*rest"] if code.co_flags & _STARRED else []
+    needed = tuple([name for name in names[count:] if name not in given])
+    if needed and (starred or defaults):
+        raise TypeError(f"{inner.__qualname__}() has the keyword-only parameter {needed[0]!r} without a default, and "
+                        "others that a call may leave out; write a function with positional parameters around it")
     if starred:  # those by keyword keep their defaults
         return _wrapper(fun, (*names[:count], *starred), (*names[:count], *starred), defaults)
-    passed = [*names[:count], *(f"{name}={name}" for name in names[count:])]
-    return _wrapper(fun, names, tuple(passed), (*defaults, *(given[name] for name in names[count:])))
+    parameters = (*names[:count], *needed, *[name for name in names[count:] if name in given])
+    passed = [*names[:count], *(f"{name}={name}" for name in parameters[count:])]
+    return _wrapper(fun, parameters, tuple(passed),
+                    (*defaults, *[given[name] for name in parameters[count + len(needed):]]))
 
 
 def _with_keywords(name, fun, keywords) -> FunctionType:

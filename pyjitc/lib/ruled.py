@@ -76,12 +76,16 @@ def applied(kind, rule, second, fixed, marks, of_result, f, args):
 def in_order(x):
     """x with its arrays in C order, which their tangents and adjoints have as well."""
     if isinstance(x, tuple):
-        if len(x) == 0:
-            return ()
-        return (in_order(x[0]),) + in_order(x[1:])
+        return of_class(x, all_in_order(x))
     if isinstance(x, np.ndarray):
         return np.ascontiguousarray(x)
     return x
+
+
+def all_in_order(x):
+    if len(x) == 0:
+        return ()
+    return (in_order(x[0]),) + all_in_order(x[1:])
 
 
 # The rules below get the structures of the arguments (trees.py) as `marks`, None where no argument is a tree, and that
@@ -147,9 +151,13 @@ def added(x, y):
         return x
     if not isinstance(x, tuple):
         return x + y
+    return of_class(x, all_added(x, y))
+
+
+def all_added(x, y):
     if len(x) == 0:
         return ()
-    return (added(x[0], y[0]),) + added(x[1:], y[1:])
+    return (added(x[0], y[0]),) + all_added(x[1:], y[1:])
 
 
 # -- from a rule for cotangents (custom_vjp)
@@ -220,9 +228,15 @@ def zeros(args):
     return (zero_of(args[0]),) + zeros(args[1:])
 
 
+@intrinsic
+def of_class(x, items):
+    """A tuple of the class of x, such as a named tuple, with the items of another one."""
+    return Apply(s.TUPLE_MAKE, *_items(items), cls=x.type.cls)
+
+
 def zero_of(x):
     if isinstance(x, tuple):
-        return zeros(x)
+        return of_class(x, zeros(x))
     if isinstance(x, np.ndarray):
         if x.dtype.kind == "f" or x.dtype.kind == "c":
             return np.zeros(x.shape, x.dtype)

@@ -25,13 +25,13 @@ from .counted import MOST_UNROLLED, Counted, Definitions, affine, find
 from .operands import Builder
 from .rewrite import clone_inst
 
-__all__ = ["run"]
+__all__ = ["KEPT", "chain", "run"]
 
 _TIMES = 4  # trips that are joined
 _ROWS = 2  # trips of the loop around that are joined with them
 _ROOM = 24  # the most operations of the inner loop
 _SMALL = 8  # the same where trips of the loop around are joined, too
-_KEPT = frozenset(("held", "alone", "beside"))  # attributes whose facts hold for one run of the inner loop
+KEPT = frozenset(("held", "alone", "beside"))  # attributes whose facts hold for one run of the inner loop
 
 
 def run(fn: ir.Function, options=Options()) -> None:
@@ -49,7 +49,7 @@ def run(fn: ir.Function, options=Options()) -> None:
         fn.blocks = reverse_postorder(fn)
 
 
-def _chain(edge: ir.Edge, stop: ir.Block) -> tuple[list[ir.Block], ir.Edge] | None:
+def chain(edge: ir.Edge, stop: ir.Block) -> tuple[list[ir.Block], ir.Edge] | None:
     """The blocks through which `edge` leads to the block `stop`, each with one way on and no parameters, and the edge
     that arrives there."""
     blocks: list[ir.Block] = []
@@ -91,8 +91,8 @@ class _Nest:
     def follow(self) -> bool:
         """Find the instructions; False where the loops have another form."""
         outer, inner = self.outer.loop.header, self.inner.loop.header
-        before, body, after = (_chain(self.outer.body, inner), _chain(self.inner.body, inner),
-                               _chain(self.inner.exit, outer))
+        before, body, after = (chain(self.outer.body, inner), chain(self.inner.body, inner),
+                               chain(self.inner.exit, outer))
         if before is None or body is None or after is None or {"novectorize", "independent"} & {
                 *outer.terminator.attrs, *inner.terminator.attrs}:
             return False
@@ -112,14 +112,14 @@ class _Nest:
         if top is None or sum(inst.op is not control.CONST for inst in self.body) > _SMALL:
             return
         header, outer = top.loop.header, self.outer.loop.header
-        before, after = _chain(top.body, outer), _chain(self.outer.exit, header)
+        before, after = chain(top.body, outer), chain(self.outer.exit, header)
         if (before is None or after is None or {"novectorize", "independent"} & header.terminator.attrs.keys()
             or len(before[0]) + len(after[0]) + len(self.inside) + 1 != len(parent.blocks)):
             return
         around = [inst for block in (header, *before[0], *after[0]) for inst in block.insts[:-1]]
         own = {v for block in self.inside for v in (*block.params, *[inst.result for inst in block.insts])}
         if not own.isdisjoint([*after[1].args, *[v for inst in around for v in inst.args]]) or any(
-                inst.op.effects and inst.op is not ARRAY_LOAD or not _KEPT.isdisjoint(inst.attrs) for inst in around):
+                inst.op.effects and inst.op is not ARRAY_LOAD or not KEPT.isdisjoint(inst.attrs) for inst in around):
             return
         if not all([self.aliases.are_disjoint(store, inst) for inst in around if inst.op is ARRAY_LOAD
                     for store in self.stores.values()]):
@@ -141,7 +141,7 @@ class _Nest:
         stores = [inst for inst in self.body if inst.op is ARRAY_STORE]
         if not stores or sum(inst.op is not control.CONST for inst in self.body) > _ROOM:
             return False
-        if any([inst.op.effects and inst not in loads and inst not in stores or not _KEPT.isdisjoint(inst.attrs)
+        if any([inst.op.effects and inst not in loads and inst not in stores or not KEPT.isdisjoint(inst.attrs)
                 for inst in insts]):
             return False
         if not all([p in self.inner.steps or self.is_fixed(self.inner.strides.get(p)) for p in header.params]):

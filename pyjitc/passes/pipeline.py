@@ -26,21 +26,22 @@ batches, counted, device, nans, nests, restarts = (lazy(f"{__package__}.{name}")
 # Passes that are imported only where a function has loops, or one of the operations that they look for: importing a
 # module makes a first call slower.
 (accumulators, checked_copies, choices, columns, early, elementary, extremes, flags, frame, independent, inspector, jam,
- latches, localtables, natives, parallel, polling, ranges, reboxing, reload, remainders, retests, sharedtables, slots,
- speculate, texts, unroll, vectorise, versioning) = (
+ joined_sums, latches, localtables, natives, parallel, polling, ranges, reboxing, reload, remainders, retests,
+ sharedtables, slots, speculate, texts, unroll, vectorise, versioning) = (
     lazy(f"{__package__}.{name}")
     for name in ("accumulators", "checked_copies", "choices", "columns", "early", "elementary", "extremes", "flags",
-                 "frame", "independent", "inspector", "jam", "latches", "localtables", "natives", "parallel", "polling",
-                 "ranges", "reboxing", "reload", "remainders", "retests", "sharedtables", "slots", "speculate",
-                 "texts", "unroll", "vectorise", "versioning"))
-_IN_LOOPS = {accumulators, checked_copies, choices, columns, early, extremes, inspector, flags, jam, latches, parallel,
-             polling, reload, remainders, retests, speculate, unroll, vectorise, versioning}
+                 "frame", "independent", "inspector", "jam", "joined_sums", "latches", "localtables", "natives",
+                 "parallel", "polling", "ranges", "reboxing", "reload", "remainders", "retests", "sharedtables",
+                 "slots", "speculate", "texts", "unroll", "vectorise", "versioning"))
+_IN_LOOPS = {accumulators, checked_copies, choices, columns, early, extremes, inspector, flags, jam, joined_sums,
+             latches, parallel, polling, reload, remainders, retests, speculate, unroll, vectorise, versioning}
 _SHIFTS = (arith.ISHL, arith.ISHR)
 _LOOK_FOR = {  # the operations, see also _ASK
     independent: {INDEPENDENT}.__contains__,
     inspector: arith.CONVERSIONS.__contains__,
     accumulators: {memory.ARRAY_STORE}.__contains__,
     jam: {memory.ARRAY_STORE}.__contains__,
+    joined_sums: {memory.ARRAY_LOAD}.__contains__,
     early: lambda op: op.cost >= ir.CALL and op.effects == ir.PURE,
     extremes: {arith.FLT, arith.FLE, arith.FGT, arith.FGE}.__contains__,
     frame: {memory.ARRAY_NEW}.__contains__,
@@ -59,7 +60,7 @@ _LOOK_FOR = {  # the operations, see also _ASK
 PASSES: list[Any] = [
     messages, relax, simplify, latches, independent, localtables, gvn, retests, texts, ranges, gvn, slots, reload,
     dce, parallel, remainders, early, elementary, versioning, checked_copies, choices, inspector, flags, speculate,
-    accumulators, jam, vectorise, extremes, unroll, columns, polling, dce, frame, reboxing, refcount,
+    accumulators, joined_sums, jam, vectorise, extremes, unroll, columns, polling, dce, frame, reboxing, refcount,
 ]
 _NATIVE = frozenset((DefaultDict, Deque, List, ObjectOf))  # the kinds of objects that `natives` may replace
 _AFTER = PASSES.index(checked_copies) + 1  # where the passes over a function that it makes begin
@@ -294,6 +295,7 @@ _ASK: dict[Any, Callable[[ir.Function], bool]] = {
     extremes: _carries_floats,
     flags: lambda fn: any([p.type is Bool for block in fn.blocks for p in block.params]),
     jam: lambda fn: _count_loops(fn) > 1,
+    joined_sums: lambda fn: _count_loops(fn) > 1 and _carries_floats(fn),
     localtables: lambda fn: _has(fn, _makes_table),
     retests: _compares_again,
     unroll: lambda fn: any([_is_small_number(v) for block in fn.blocks for inst in block.insts

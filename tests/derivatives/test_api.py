@@ -431,6 +431,23 @@ def test_any_callable():
     np.testing.assert_array_equal(vmap(push)(np.eye(len(X))), np.diag(2 * X))
 
 
+def test_keyword_only_parameters():
+    def f(x, *, scale, power=2):
+        return scale * np.sum(x ** power)
+
+    np.testing.assert_allclose(grad(f)(X, scale=3.0), 6.0 * X)
+    np.testing.assert_allclose(grad(f)(X, power=3, scale=3.0), 9.0 * X * X)
+    np.testing.assert_allclose(grad(f, argnames="scale")(X, scale=3.0), np.sum(X * X))
+    with pytest.raises(TypeError, match="missing 1 required"):
+        grad(f)(X)
+
+    def beside_a_default(x, y=1.0, *, scale):
+        return x * y * scale
+
+    with pytest.raises(TypeError, match="has the keyword-only parameter 'scale' without a default"):
+        grad(beside_a_default)
+
+
 def test_numbers_as_arrays_without_axes():
     """np.where of a number is an array without axes; its gradient is a float."""
     f = grad(lambda x: np.where(x > 0, np.log(np.where(x > 0, x, 1.0)), 0.0))

@@ -1,4 +1,6 @@
 """Derivatives of factorisations, and of sorting."""
+import math
+
 import numpy as np
 import pytest
 
@@ -95,7 +97,31 @@ def test_what_has_none():
 
 def test_bits_of_numbers_that_vary():
     with pytest.raises(UnsupportedError, match="there is no derivative of the operation bits yet"):
-        grad(lambda x: np.frexp(x)[0])(3.0)
+        grad(lambda x: (np.float64(x).view(np.int64) ^ 3).view(np.float64))(3.0)
+
+
+def test_parts_of_numbers():
+    def f(x):
+        return math.frexp(x)[0] * x + np.frexp(x)[0] ** 2
+
+    for x in (5.0, -0.3, 1e300, 3e-308):
+        _, exponent = math.frexp(x)
+        scale = 2.0 ** -exponent if x > 1e-300 or x < 0 else 2.0 ** 1000 * 2.0 ** (-exponent - 1000)
+        assert grad(f)(x) == pytest.approx(2.0 * x * scale + 2.0 * x * scale * scale, rel=1e-12)
+    x = np.array([5.0, -3.0, 0.1], np.float32)
+    found = grad(lambda x: np.sum(np.frexp(x)[0] ** 2))(x)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, 2.0 * x / np.array([64.0, 16.0, 1 / 64]), rtol=1e-6)
+
+
+def test_positions_of_a_partition():
+    def f(a):
+        places = np.argpartition(a, 1, axis=-1)
+        return np.sum(np.take_along_axis(a, places, -1)[:, :2] ** 2) + a[0, np.argpartition(a[0], 2)[2]]
+
+    agree(f, TALL)
+    agree(f, np.asfortranarray(TALL))
+    agree(lambda a: np.sum(np.take_along_axis(a, np.argpartition(a, 1, axis=0), 0)[1] ** 3), TALL)
 
 
 def test_determinants_of_singular_matrices():

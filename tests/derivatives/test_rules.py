@@ -2,6 +2,8 @@
 import math
 from functools import partial
 
+from collections import namedtuple
+
 import numpy as np
 import pytest
 
@@ -433,3 +435,45 @@ def test_a_result_that_is_a_dict_that_changes_is_refused():
         assert made(2.0, "b") == {"a": 2.0, "b": 4.0}
         with pytest.raises(UnsupportedError, match="what varies is put into a dict here, or taken out of it"):
             grad(lambda x: made(x, "b")["a"])(2.0)
+
+
+Pair = namedtuple("Pair", "x y")
+
+
+def of_pair(p, z):
+    return Pair(p.x ** 2 + p.y * z[0], p.x)
+
+
+def tangent_of_pair(primals, tangents):
+    (p, z), (dp, dz) = primals, tangents
+    return with_pairs["jvp"](p, z), Pair(2.0 * p.x * dp.x + dp.y * z[0] + p.y * dz[0], dp.x)
+
+
+with_pairs = {"jvp": custom_jvp(of_pair), "jvps": custom_jvp(of_pair), "vjp": custom_vjp(of_pair),
+              "checkpoint": checkpoint(of_pair)}
+with_pairs["jvp"].defjvp(tangent_of_pair)
+with_pairs["jvps"].defjvps(lambda d, out, p, z: Pair(2.0 * p.x * d.x + d.y * z[0], d.x),
+                           lambda d, out, p, z: Pair(p.y * d[0], 0.0 * out.y))
+with_pairs["vjp"].defvjp(lambda p, z: (of_pair(p, z), (p, z)),
+                         lambda kept, g: (Pair(2.0 * kept[0].x * g.x + g.y, kept[1][0] * g.x), (kept[0].y * g.x,)))
+
+
+@pytest.mark.parametrize("kind", with_pairs)
+def test_named_tuples(kind):
+    """Arguments, results, tangents and cotangents of a rule are named tuples where those of the function are."""
+    f = with_pairs[kind]
+
+    def total(p, z):
+        q = f(p, (z,))
+        return q.x * q.y + p.y
+
+    p = Pair(1.5, 2.0)
+    for result in (f(p, (3.0,)), njit(lambda p: f(p, (3.0,)))(p)):
+        assert type(result) is Pair and result == Pair(8.25, 1.5)
+    by_pair, by_number = grad(total, (0, 1))(p, 3.0)
+    assert type(by_pair) is Pair
+    np.testing.assert_allclose((*by_pair, by_number), (2.0 * 1.5 * 1.5 + 8.25, 3.0 * 1.5 + 1.0, 3.0))
+    if kind != "vjp":
+        value, tangent = jvp(lambda p: f(p, (3.0,)), (p,), (Pair(1.0, 0.5),))
+        assert type(value) is type(tangent) is Pair
+        assert value == Pair(8.25, 1.5) and tangent == Pair(4.5, 1.0)

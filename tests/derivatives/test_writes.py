@@ -1,6 +1,7 @@
 """Derivatives of random numbers by the parameters of their distributions, and of arrays that are written into by other
 means than stores: by generators of random numbers, which fill them, and by C functions, which get their addresses."""
 import ctypes
+import random
 
 import numpy as np
 import pytest
@@ -134,6 +135,25 @@ def test_numbers_of_loops_that_reject_some_have_no_derivative(generator, draw):
     for derivative in (grad(space["f"]), lambda a: jvp(space["f"], (a,), (1.0,))):
         with pytest.raises(UnsupportedError, match="are drawn by a loop that rejects some"):
             derivative(1.5)
+
+
+@pytest.mark.parametrize("draw", ["gammavariate(a, 1.0)", "gammavariate(beta=2.0, alpha=a)", "betavariate(2.0, a)",
+                                  "vonmisesvariate(0.0, a)"])
+def test_numbers_of_pythons_loops_that_reject_some(draw):
+    space = {"random": random}
+    exec(f"def f(a):\n    return random.Random(3).{draw} + random.{draw}", space)
+    for derivative in (grad(space["f"]), lambda a: jvp(space["f"], (a,), (1.0,))):
+        with pytest.raises(UnsupportedError, match="are drawn by a loop that rejects some"):
+            derivative(1.5)
+
+
+def test_distributions_of_python():
+    def f(a, b, seed):
+        random.seed(seed)
+        s = random.gammavariate(2.5, b) + random.vonmisesvariate(a, 2.0) + random.normalvariate(a, b)
+        return s + random.expovariate(a) + random.lognormvariate(a, b) * random.weibullvariate(a, b)
+
+    agree(f, 0.7, 1.3, 5)
 
 
 def test_of_an_array_without_axes():

@@ -12,7 +12,8 @@ from ...ops.arith import (
     POPC, REAL, TRUNCATE,
 )
 from ...ops.math import (
-    ATAN2, BITS, COPYSIGN, COS, EXP, FABS, FLOOR, FMA, FROM_BITS, HYPOT, LOG, POW, RINT, ROUND_DIGITS, SIN, TRUNC,
+    ATAN2, BITS, COPYSIGN, COS, EXP, FABS, FLOOR, FMA, FROM_BITS, HYPOT, LOG, POW, RINT, ROUND_DIGITS, SIN, STOPPED,
+    TRUNC,
 )
 from ...types.kinds import Float, Int, uint64
 from ..build import outlined, provoked
@@ -410,12 +411,12 @@ def float_hash(x):
 def float_parts(x):
     """frexp of a finite x > 0: (fraction in [0.5, 1), exponent)."""
     extra = 0
-    if x < 2.2250738585072014e-308:
+    if x < 1e-290:
         x = x * 18014398509481984.0
         extra = 54
-    bits = BITS(x)
-    exponent = ((bits >> 52) & 2047) - 1022 - extra
-    return FROM_BITS((bits & 4503599627370495) | 4602678819172646912), exponent
+    # products with powers of 2 are exact; the exponent does not vary
+    exponent = ((BITS(STOPPED(x)) >> 52) & 2047) - 1022
+    return x * 0.25 * FROM_BITS(1025 - exponent << 52), exponent - extra
 
 
 def complex_hash(x):

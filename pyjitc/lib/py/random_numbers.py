@@ -14,10 +14,10 @@ from ...infer.constants import constant
 from ...infer.meaning import Apply, Call, CallValue, Const, Mismatch
 from ...infer.names import describe
 from ...ops.pyobject import PY_CALL, PY_UNBOX
-from ...ops.random import PYTHON_RANDOM_GLOBAL, PYTHON_RANDOM_WORD
+from ...ops.random import PYTHON_RANDOM_GLOBAL, PYTHON_RANDOM_WORD, REJECTING
 from ...ops.structure import METHOD_MAKE
 from ...runtime.random import python_state_offset
-from ...types.kinds import Bool, Bytes, Float, Int, NoneType, Object, PythonRandom, is_integer
+from ...types.kinds import Bool, Bytes, Float, Int, NoneType, Object, PythonRandom, is_float, is_integer
 from ..build import outlined
 from ..protocol import Protocol, boxed, by_python, text_by_python
 from ..rule import Rule, intrinsic
@@ -130,6 +130,15 @@ def _randrange(gen, start, stop, step):
 _OWN = {"random": _random, "getrandbits": _getrandbits, "_randbelow": _randbelow, "randrange": _randrange}
 # Methods that are called in the interpreter: name -> type of the result.
 _ASKED = {"gauss": Float, "seed": NoneType, "getstate": Object, "setstate": NoneType, "randbytes": Bytes}
+# Methods whose loop rejects some of the numbers that it draws: name -> (position, name) of the parameter that decides.
+_REJECTING = {"gammavariate": (0, "alpha"), "vonmisesvariate": (1, "kappa")}
+
+
+def _rejecting(name, args, kwargs):
+    """The arguments of a method, with those marked of which the method has no derivative."""
+    at, keyword = _REJECTING[name]
+    args = [Apply(REJECTING, x) if n == at and is_float(x.type) else x for n, x in enumerate(args)]
+    return args, {key: Apply(REJECTING, x) if key == keyword and is_float(x.type) else x for key, x in kwargs.items()}
 
 
 class _Generator(Protocol):
@@ -155,6 +164,8 @@ class _Generator(Protocol):
                           kwnames=tuple(kwargs))
             t = _ASKED[name]
             return found if t is Object else Apply(PY_UNBOX, found, type=t)
+        if name in _REJECTING:
+            args, kwargs = _rejecting(name, args, kwargs)
         return CallValue(constant(function), x, *args, keywords=kwargs)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from ....infer.constants import constant
 from ....infer.meaning import CallValue, Expr, Mismatch, Throw
 from ....ops.arith import CAST, IADD, IAND, IMUL, ISHL, ISHR, ISUB
+from ....ops.math import STOPPED
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE, ROW_COPY
 from ....ops.structure import CHOOSE
 from ....types.kinds import Array, Int, Tuple, is_integer
@@ -271,7 +272,11 @@ def sort_along(out, a, axis, row, spare, places, spare_places, k):
     """Sort (k is None) or partition the rows of a into out, or the positions of their elements where there are
     places."""
     if a.ndim == 1:
-        copy_row(row, a)
+        if places is None or a.dtype.kind != "f":
+            copy_row(row, a)
+        else:
+            for n in range(len(a)):
+                row[n] = STOPPED(a[n])  # positions do not vary with the elements
         if places is not None:
             count_up(places)
         if k is None:

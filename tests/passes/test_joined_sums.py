@@ -1,0 +1,285 @@
+"""Sums of several trips of an outer loop in one inner loop: values, and where the loops stay as they are."""
+import math
+
+import numpy as np
+import pytest
+
+from pyjitc import njit
+
+
+def joined(compiled):
+    return any("sums_joined" in text for text in compiled._inspect("opt", None).values())
+
+
+def products(out, a, x):
+    for i in range(a.shape[0]):
+        t = 0.0
+        for j in range(a.shape[1]):
+            t += a[i, j] * x[j]
+        out[i] = t
+
+
+def backwards(out, a, x):
+    for i in range(a.shape[0] - 1, -1, -2):
+        t = a[i, 0]
+        for j in range(a.shape[1] - 1, 0, -1):
+            t = t * 0.5 - a[i, j] * x[j]
+        out[i] = t
+
+
+def total(out, a, x):
+    s = 0.0
+    for i in range(a.shape[0]):
+        t = 0.0
+        for j in range(a.shape[1]):
+            t += a[i, j] * x[j]
+        if t > 0.0:
+            s += math.sqrt(t)
+        else:
+            s -= t
+    out[:] = s
+
+
+def two_sums(out, a, x):
+    for i in range(a.shape[0]):
+        t, u, scale = 0.0, a[i, 0], a[i, 1] + 1.0
+        for j in range(a.shape[1]):
+            t += a[i, j] * x[j]
+            u = u * 0.75 + a[i, j] * scale
+        out[i] = t * u
+
+
+def rows(out, a, x):
+    s = 0.0
+    for i in range(a.shape[0]):
+        row, t = a[i], 0.0
+        for j in range(len(row)):
+            t += row[j] * x[j]
+        s += t * t
+    out[:] = s
+
+
+def left_early(out, a, x):
+    for i in range(a.shape[0]):
+        t = 0.0
+        for j in range(a.shape[1]):
+            t += a[i, j] * x[j]
+        if t < -2.0:
+            break
+        if t > 2.5:
+            continue
+        out[i] = t
+
+
+def distances(out, a, x):
+    for i in range(a.shape[0]):
+        for k in range(i):
+            t = 0.0
+            for j in range(a.shape[1]):
+                t += (a[i, j] - a[k, j]) ** 2
+            out[i] = t * 1e-3
+
+
+def written_before(out, a, x):
+    for i in range(a.shape[0]):
+        out[i] = 1.0
+        t = np.float32(0)
+        for j in range(a.shape[1]):
+            t += np.float32(a[i, j])
+        out[i] += t
+
+
+def triangle(out, a, x):
+    for i in range(a.shape[0]):
+        t = 0.0
+        for j in range(min(i, len(x))):
+            t += a[i, j] * x[j]
+        out[i] = t
+
+
+def solved(out, a, x):
+    for i in range(a.shape[0]):
+        t = 0.0
+        for j in range(a.shape[1]):
+            t += a[i, j] * x[j]
+        x[i % len(x)] = t
+        out[i] = t
+
+
+def same_rows(out, a, x):
+    for i in range(a.shape[0]):
+        t = out[i]
+        for j in range(a.shape[1]):
+            t += x[j]
+        out[i] = t
+
+
+def carried(out, a, x):
+    t = 0.0
+    for i in range(a.shape[0]):
+        for j in range(a.shape[1]):
+            t = t * 0.5 + a[i, j]
+        out[i] = t
+
+
+def chained(out, a, x):
+    start = 0.0
+    for i in range(a.shape[0]):
+        t = start
+        for j in range(a.shape[1]):
+            t += a[i, j] * x[j]
+        start = t * 0.5
+        out[i] = t
+
+
+def last_index(out, a, x):
+    for i in range(a.shape[0]):
+        t, last = 0.0, 0
+        for j in range(a.shape[1]):
+            t += a[i, j] * x[j]
+            last = j
+        out[i] = t + last
+
+
+def ends_by_counter(out, a, x):
+    if len(out) == 0:
+        return
+    for i in range(a.shape[0] + 5):
+        t = 0.0
+        for j in range(a.shape[1]):
+            t += a[i, j] * x[j]
+        out[i] = t
+        if i + 1 >= a.shape[0]:
+            break
+
+
+def conditions(out, a, x):
+    for i in range(a.shape[0]):
+        t = 0.0
+        for j in range(a.shape[1]):
+            if a[i, j] > 0.3:
+                t += x[j]
+        out[i] = t
+
+
+JOINED = [products, backwards, total, two_sums, rows, left_early, distances, written_before]
+
+
+@pytest.mark.parametrize("function", [
+    *JOINED, triangle, solved, same_rows, carried, chained, last_index, ends_by_counter, conditions])
+def test_values(function):
+    """All sums have the values of the interpreter to the last bit, with any number of rows and columns, and where the
+    result is a row of the matrix."""
+    rng, compiled = np.random.default_rng(1), njit(function)
+    for n, m in ((9, 40), (4, 33), (3, 17), (1, 20), (0, 5), (13, 13), (16, 6), (12, 5), (8, 2)):
+        a, x = rng.normal(size=(n, m)), rng.normal(size=m)
+        for row in (None, 0, n - 1):
+            if row is not None and not m >= n > 0:
+                continue
+            found, want = (a.copy(), x.copy()), (a.copy(), x.copy())
+            result, expected = (np.zeros(n), np.zeros(n)) if row is None else (found[0][row], want[0][row])
+            compiled(result, *found)
+            function(expected, *want)
+            assert np.array_equal(result, expected), (n, m, row)
+            assert np.array_equal(found[0], want[0]) and np.array_equal(found[1], want[1]), (n, m, row)
+    assert joined(compiled) == (function in JOINED)
+
+
+def test_order_of_memory():
+    """Rows, columns and every second element."""
+    def f(a, x):
+        out = np.empty(a.shape[0])
+        for i in range(a.shape[0]):
+            t = 0.0
+            for j in range(a.shape[1]):
+                t += a[i, j] * x[j]
+            out[i] = t
+        return out
+
+    base, x = np.random.default_rng(2).normal(size=(30, 44)), np.random.default_rng(3).normal(size=22)
+    compiled = njit(f)
+    for a in (base[:, :22].copy(), np.asfortranarray(base[:, :22]), base[::2, ::2], base[::-1, ::-2], base[:22].T[:9]):
+        assert np.array_equal(compiled(a, x), f(a, x))
+
+
+def test_exceptions():
+    """An exception of a trip is raised after what the trips before have written, and with their values."""
+    def f(out, a):
+        for i in range(a.shape[0]):
+            t = 0.0
+            for j in range(a.shape[1]):
+                t += float(a[i, j])
+            out[i] = math.sqrt(t)
+
+    def divided(out, a):
+        for i in range(a.shape[0]):
+            t = 0.0
+            for j in range(a.shape[1]):
+                t += float(a[i, j])
+            if t > 1e6:
+                raise ValueError(f"row {t}")
+            out[i] = 1.0 / t
+
+    for function, wrong in ((f, -1.0), (divided, 0.0), (divided, 1e6)):
+        for row in range(7):
+            a = np.ones((7, 9))
+            a[row] = wrong
+            results = []
+            for run in (njit(function), function):
+                out = np.zeros(7)
+                with pytest.raises((ValueError, ZeroDivisionError)) as caught:
+                    run(out, a)
+                results.append((type(caught.value), str(caught.value), out.tolist()))
+            assert results[0] == results[1]
+
+
+def test_handlers_and_draws():
+    """A handler in the outer loop, and draws of random numbers, which are made once per trip and in their order."""
+    def f(a, random):
+        s = 0.0
+        for i in range(a.shape[0]):
+            t = random.random()
+            for j in range(a.shape[1]):
+                t += a[i, j]
+            try:
+                s += math.log(t)
+            except ValueError:
+                s -= random.random()
+        return s
+
+    a = np.random.default_rng(4).normal(size=(21, 8))
+    assert njit(f)(a, np.random.default_rng(5)) == f(a, np.random.default_rng(5))
+
+
+def test_bounds_are_checked():
+    def f(out, a, x):
+        for i in range(a.shape[0]):
+            t = 0.0
+            for j in range(a.shape[1]):
+                t += a[i, j] * x[j]
+            out[i] = t
+
+    for rows, columns in ((6, 9), (12, 7)):
+        results = []
+        for run in (njit(f), f):
+            out = np.zeros(rows)
+            with pytest.raises(IndexError) as caught:
+                run(out, np.ones((12, 9)), np.ones(columns))
+            results.append((str(caught.value), out.tolist()))
+        assert results[0] == results[1]
+
+
+def test_parallel_loops():
+    from pyjitc import prange
+
+    def f(a, x):
+        out = np.empty(a.shape[0])
+        for i in prange(a.shape[0]):
+            t = 0.0
+            for j in range(a.shape[1]):
+                t += a[i, j] * x[j]
+            out[i] = t
+        return out
+
+    a, x = np.random.default_rng(6).normal(size=(1000, 30)), np.random.default_rng(7).normal(size=30)
+    assert np.array_equal(njit(f, parallel=True)(a, x), f(a, x))
