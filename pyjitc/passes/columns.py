@@ -20,7 +20,7 @@ from ..ops.arith import BAND, IEQ, IGE
 from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, ARRAY_VIEW
 from ..types.kinds import Bool, Int
 from .counted import Definitions, find
-from .polling import adds_in_order
+from .hints import adds_in_order
 from .repair import repair
 from .rewrite import clone_blocks
 

@@ -39,7 +39,7 @@ from ..types import kinds as k
 from .alias import Aliases
 from .counted import MOST_UNROLLED, Counted, Definitions, find
 from .operands import Builder, constant_of
-from .polling import adds_in_order
+from .hints import adds_in_order
 from .rewrite import clone_inst, substitute
 
 __all__ = ["run"]
