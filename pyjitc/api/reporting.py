@@ -22,7 +22,7 @@ from ..codegen.compile import module_text
 from ..ir import core as ir
 from ..ir.cfg import LoopNest
 from ..ops import arith, control, memory, pyobject
-from ..passes import polling
+from ..passes import hints
 from ..pipeline import stages
 
 __all__ = ["Fact", "FunctionReport", "Line", "Report", "Reports", "page", "report", "with_profile"]
@@ -243,7 +243,7 @@ def _checked_copies(fn: ir.Function) -> set[ir.Block]:
 def _in_order(fn: ir.Function, options, by_file) -> None:
     """Loops that accumulate floats in order: LLVM's remarks on these say less, or nothing."""
     for loop in LoopNest(fn).loops:
-        if not loop.inner and not loop.has_hint("ordered") and polling.adds_in_order(loop, options):
+        if not loop.inner and not loop.has_hint("ordered") and hints.adds_in_order(loop, options):
             _, filename = loop.header.insts[-1].attrs.get("origin") or (fn.qualname, fn.filename)
             for one in by_file.get(filename, ()):
                 number = one.loop_of(loop.header.insts[-1].loc.line)

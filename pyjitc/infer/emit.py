@@ -95,11 +95,10 @@ def close(functions, session) -> None:
     for fn in functions:
         for block in fn.blocks:
             for inst in block.insts:
-                if inst.op in _OF_UNIONS:
+                if inst.op in structure.OF_UNIONS:
                     _of_one_member(inst)
 
 
-_OF_UNIONS = frozenset((structure.UNION_IS, structure.UNION_GET, structure.UNION_MAKE, structure.UNION_CAST))
 
 
 def _of_one_member(inst: ir.Inst) -> None:

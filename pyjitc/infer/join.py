@@ -16,10 +16,10 @@ import numpy as np
 
 from ..types.kinds import (
     MAX_UNION, Bool, Complex, Composite, Container, Dual, Float, Int, List, ListDisplay, NpBool, NpComplex, NpFloat,
-    NpInt, Object, Type, Unbound, Undefined, any_part, complex128, float64, int64, is_complex, is_float, is_number,
+    NpInt, Object, Type, Unbound, Undefined, any_part, is_complex, is_float, is_number,
     is_python_number, members_of, together, union_of, wider,
 )
-from ..types.lattice import fits
+from ..types.lattice import COUNTERPART, fits
 from .meaning import UNKNOWN, Mismatch, NeedsList
 
 __all__ = ["AV", "join", "same_constant", "constant_as", "join_types", "link_alike", "with_objects", "MAX_UNION"]
@@ -68,7 +68,6 @@ def _absorbed(x: AV, y: AV, header: bool):
     return None
 
 
-_TWINS = {Int: int64, Float: float64, Bool: NpBool, Complex: complex128}  # types with the same values
 _WIDER = {Int: (Float, Complex), Float: (Complex,)}  # Python's wider types, besides NumPy's
 
 
@@ -101,7 +100,7 @@ def _bounded(t: Dual, low, high) -> Dual:
 
 def _exact(x: AV, wide: Type) -> bool:
     t, constant = x[:2]
-    return (_TWINS[t] is wide
+    return (COUNTERPART[t] is wide
             or constant is not UNKNOWN and (type(constant) is not bool or wide is NpBool) and fits(constant, wide))
 
 

@@ -36,6 +36,7 @@ __all__ = ["Overload", "NumbaFunction", "SMALL", "Dispatcher"]
 meanings, entrypoints = lazy("pyjitc.numba.meanings"), lazy("pyjitc.numba.entrypoints")
 declared = lazy("pyjitc.lib.py.declared")  # only programs with signatures load it
 
+_MOST = 128  # combinations of types for which the option `numba` is changed
 SMALL = frozenset(kinds.NpInt(bits, signed) for bits in (8, 16, 32) for signed in (True, False))
 
 
@@ -240,6 +241,8 @@ class NumbaFunction(CompiledFunction):
             _, types = self._converted(full, types)
         self._failures.clear()
         changed = self.__dict__.setdefault("__changed_options__", {})
+        if len(changed) >= _MOST:
+            del changed[next(iter(changed))]
         changed[types] = option
         try:
             return super()._answer(args, kwargs)

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..ir.core import CALL, CHEAP, CHECKS_FIRST, EXPENSIVE, FREE, MODERATE, PURE, RAISES, SINGULAR, Op
 from ..types import kinds as k
+from ..types.lattice import COUNTERPART
 from .effects import NONDIFF, STRUCTURAL, UNVARIED
 from .lowering import compare, llvm
 from .signature import signature
@@ -124,7 +125,6 @@ def _neg_bool(x):
 
 
 PYTHON_CLASS = {k.Int: int, k.Float: float, k.Bool: bool, k.Complex: complex}
-_SAME_BITS = {k.Int: k.int64, k.Float: k.float64, k.Bool: k.bool_, k.Complex: k.complex128}
 _numpy_class: dict = {}
 
 
@@ -132,7 +132,7 @@ def numpy_class(t: k.Type) -> type:
     """NumPy's scalar class for a number type (of the same representation for Python's)."""
     found = _numpy_class.get(t)
     if found is None:
-        found = _numpy_class[t] = np.dtype(_SAME_BITS.get(t, t).text.rstrip("_")).type
+        found = _numpy_class[t] = np.dtype(COUNTERPART.get(t, t).text.rstrip("_")).type
     return found
 
 
@@ -144,7 +144,7 @@ def _cast(x, *, type):
             value = value.real
         if value.dtype.kind in "mM":
             value = value.astype(np.int64)  # conversions to another unit are in lib/np/dates/units.py
-        result = value.astype(_SAME_BITS.get(type, type).text.rstrip("_"))[()]
+        result = value.astype(COUNTERPART.get(type, type).text.rstrip("_"))[()]
     return result.item() if type in PYTHON_CLASS else result
 
 
@@ -865,6 +865,8 @@ FLE = _op("fle", _FRELATION, _relation(operator.le), compare("sle", "ule", "ole"
 FGT = _op("fgt", _FRELATION, _relation(operator.gt), compare("sgt", "ugt", "ogt"), doc="x > y")
 FGE = _op("fge", _FRELATION, _relation(operator.ge), compare("sge", "uge", "oge"), doc="x >= y")
 
+SUMS = frozenset((IADD, ISUB, IADD_CK, ISUB_CK))
+SHIFTS = frozenset((ISHL, ISHR, ISHL_CK))
 INTEGER_COMPARISONS = (IEQ, INE, ILT, ILE, IGT, IGE)
 FLOAT_COMPARISONS = (FEQ, FNE, FLT, FLE, FGT, FGE)
 for _group in (INTEGER_COMPARISONS, FLOAT_COMPARISONS):

@@ -11,13 +11,13 @@ CONST = Op("const", None, PURE, partials=UNVARIED, cost=FREE,
 # codegen/function.py makes loop metadata of them for LLVM.
 LOOP_HINTS = {
     "novectorize": "LLVM does not vectorise, interleave or unroll the loop: it is the copy that keeps its checks "
-                   "(passes/versioning.py), or too short or in need of its order (passes/polling.py)",
+                   "(passes/versioning.py), or too short or in need of its order (passes/hints.py)",
     "unroll": "four iterations are written as one; 'branches': those beyond a multiple of four have a loop of their "
               "own (passes/polling.py)",
     "ordered": "floats are summed in order, and what is added is computed in vectors (passes/polling.py)",
     "parallel": "no iteration touches what another writes (passes/polling.py; of the threads of a block "
                 "passes/grid.py)",
-    "interleave": "of a parallel or a short loop, the number of vectors in flight (passes/polling.py)",
+    "interleave": "of a parallel or a short loop, the number of vectors in flight (passes/hints.py)",
     "few_trips": "the loop ends after at most as many trips as a number has bits, so that it need not poll "
                  "(passes/ranges.py)",
 }

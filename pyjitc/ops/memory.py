@@ -780,6 +780,8 @@ ARRAY_LOAD = Op("array_load", lambda types, attrs: types[0].dtype, reads(ELEMENT
 ARRAY_STORE = Op("array_store", lambda types, attrs: None, writes(ELEMENTS), lower=_store_lower, partials=STRUCTURAL,
                  doc="write the last operand at indices that are in range; {noalias}, {parallel}, {strided}, {column}, "
                      "{walk}, {held}, {alone}, {beside}: as of array_load", cost=CHEAP, traits=KEEPS_NONE)
+ACCESSES = frozenset((ARRAY_LOAD, ARRAY_STORE))
+OF_ONE_RUN = frozenset(("held", "alone", "beside"))  # attributes whose facts hold for one run of an innermost loop
 ALONE_HERE = Op("alone", lambda types, attrs: None, writes(COUNTS), partials=NONDIFF,
                 eval=lambda: None, lower=_alone_lower,
                 doc="until this comes again, accesses that are `alone` by the number {group} touch other elements than "

@@ -282,4 +282,5 @@ def takers(t: Composite) -> list[tuple[Op, dict, Type]]:
     return [(*taker(t, n), part) for n, part in enumerate(t.parts)]
 
 
+OF_UNIONS = frozenset((UNION_MAKE, UNION_IS, UNION_GET, UNION_CAST))
 STRUCTURE_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

@@ -17,10 +17,10 @@ from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ir.uses import read_outside
 from ..ops import control
 from ..ops.arith import BAND, IEQ, IGE
-from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, ARRAY_VIEW
+from ..ops.memory import ACCESSES, ARRAY_DIM, ARRAY_STRIDE, ARRAY_VIEW
 from ..types.kinds import Bool, Int
 from .counted import Definitions, find
-from .polling import adds_in_order
+from .hints import adds_in_order
 from .repair import repair
 from .rewrite import clone_blocks
 
@@ -30,7 +30,6 @@ MAX_INSTS = 80  # the most instructions of a loop that is copied
 MAX_LOOPS = 4  # the most loops of a function that are copied
 MOST = 8  # the most columns
 LEAST = 16  # the fewest trips for which vectors are faster
-_ACCESSES = {ARRAY_LOAD, ARRAY_STORE}
 
 
 def run(fn: ir.Function, options=Options()) -> None:
@@ -57,7 +56,7 @@ def _plan(loop, defs, edges, options):
     insts = [i for block in loop.blocks for i in block.insts]
     if len(insts) > MAX_INSTS or loop.has_hint("novectorize"):
         return None
-    if any(i.unwind is not None or i.op not in _ACCESSES and i.op.effects & ~ir.TERMINATOR for i in insts):
+    if any(i.unwind is not None or i.op not in ACCESSES and i.op.effects & ~ir.TERMINATOR for i in insts):
         return None
     exact = _exact(insts, loop, defs)
     if not exact:
@@ -75,7 +74,7 @@ def _exact(insts, loop, defs) -> dict[ir.Value, int]:
     columns: dict[ir.Value, set] = {}
     moving: dict[ir.Value, bool] = {}
     for inst in insts:
-        if inst.op in _ACCESSES:
+        if inst.op in ACCESSES:
             array = inst.args[0]
             n = array.type.ndim
             if n > 1 and array.type.layout == "C" and defs.block_of[array] not in loop.blocks:
@@ -115,7 +114,7 @@ def _copy(fn, counted, exact) -> dict[ir.Value, dict[ir.Block, ir.Value]]:
             views[array], loc))
     for block in copies.values():
         for inst in block.insts:
-            if inst.op in _ACCESSES:
+            if inst.op in ACCESSES:
                 inst.args = [views.get(inst.args[0], inst.args[0]), *inst.args[1:]]
     start.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(copies[loop.header], entry.args)]))
     guard.insts.append(ir.Inst(control.BRANCH, (condition,), {"likely": True}, None, loc,

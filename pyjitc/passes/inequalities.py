@@ -17,7 +17,6 @@ from .counted import Affine, affine, trips_of
 __all__ = ["Below"]
 
 _BUDGET = 60  # the most steps of one proof
-_SUMS = {a.IADD, a.IADD_CK, a.ISUB, a.ISUB_CK}
 _WIDE = 1 << 62  # the sum of two numbers below it fits in 64 bits
 
 
@@ -135,7 +134,7 @@ class Below:
             return False
         made = v.inst
         if made is None and v not in self.ranges.counters or made is not None and (
-                made.op not in _SUMS or any(x.inst is not None and x.inst.op is CONST for x in made.args)):
+                made.op not in a.SUMS or any(x.inst is not None and x.inst.op is CONST for x in made.args)):
             return False
         self.left = _BUDGET
         form = self.sum_of(v, block, 4).plus(self.sum_of(limit, block, 4), -1)
@@ -146,7 +145,7 @@ class Below:
         constant, made = self.ranges.defs.constant(v), v.inst
         if constant is not None:
             return Affine(constant, {})
-        if depth and made is not None and made.op in _SUMS and made.result.type is Int:
+        if depth and made is not None and made.op in a.SUMS and made.result.type is Int:
             low, high = self.ranges.exact(made, block)
             if (made.op is a.IADD_CK or made.op is a.ISUB_CK or "nsw" in made.attrs.get("flags", "")
                     or a.INT_MIN <= low and high <= a.INT_MAX):

@@ -25,7 +25,7 @@ from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ir.uses import users
 from ..ops import arith as a
 from ..ops import control
-from ..ops.memory import ARRAY_LOAD, ARRAY_STORE, FRAME_ARRAY, item_bytes
+from ..ops.memory import ACCESSES, ARRAY_LOAD, ARRAY_STORE, FRAME_ARRAY, item_bytes
 from ..ops.structure import SELECT
 from ..types.kinds import Array, Bool, Float, Int, NpInt, is_float
 from .alias import Aliases
@@ -41,7 +41,6 @@ ROOM = 4096  # the most bytes of a function's frame for results that are compute
 LEAST = 16  # the fewest trips for which a loop is split
 MAX_INSTS = 60
 _CHECKS = {*a.CONVERSIONS, a.IADD_CK, a.ISUB_CK, a.INEG_CK}
-_ACCESSES = {ARRAY_LOAD, ARRAY_STORE}
 _ORDERED = {a.FLT, a.FLE, a.FGT, a.FGE}
 # conversions with a check -> those for values that are known to fit
 _UNCHECKED = {a.NARROW: a.CAST, a.TRUNCATE: a.WHOLE, a.FIT: a.FITTED}
@@ -71,7 +70,7 @@ def _plan(fn, loop, nest, defs, edges):
         return None
     if len(loop.latches) != 1 or loop.latches[0].insts[-1].attrs.get("novectorize"):
         return None
-    known = _ACCESSES | _CHECKS
+    known = ACCESSES | _CHECKS
     if not any(i.op is ARRAY_STORE for i in insts) or any(
             i.unwind is not None or i.op.effects & ~ir.TERMINATOR and i.op not in known for i in insts):
         return None

@@ -22,14 +22,14 @@ from ..ops import control, natives, structure
 from ..ops import containers as c
 from ..ops.objects import FIELD_GET, FIELD_SET, OBJECT_NEW, OBJECT_SAME
 from ..types import kinds as k
-from ..types.kinds import Deque, List, ObjectOf, Type
+from ..types.containers import LISTS
+from ..types.kinds import ObjectOf, Type
 from .rewrite import growing
 
 __all__ = ["classes_in", "find"]
 
 independent = lazy(f"{__package__}.independent")  # only functions with parallel loops need it
 
-_LISTS = frozenset((List, Deque))
 # the operations through which this pass follows objects: what it knows, no property of theirs
 _KNOWN = frozenset((
     OBJECT_NEW, FIELD_GET, FIELD_SET, OBJECT_SAME, control.INVOKE, control.RETURN, control.JUMP, c.HOLDS,
@@ -49,7 +49,7 @@ def classes_in(t: Type | None, lists: bool = True) -> frozenset[type]:
         one = work.pop()
         if type(one) is ObjectOf:
             found.add(one.cls)
-        elif type(one) in _LISTS:
+        elif type(one) in LISTS:
             if lists:
                 work += one.parameters
         elif isinstance(one, k.Container):
@@ -76,7 +76,7 @@ def _leaves(t: Type):
 
 def _is_known(t: Type) -> bool:
     """Whether every object in a value of type t is the value itself or an item of a list."""
-    return type(t) in _LISTS or type(t) is ObjectOf or not classes_in(t)
+    return type(t) in LISTS or type(t) is ObjectOf or not classes_in(t)
 
 
 def find(functions: list[ir.Function], without: frozenset[type]) -> tuple[dict[type, dict[str, Type]], set[ir.Inst]]:

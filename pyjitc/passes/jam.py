@@ -17,7 +17,7 @@ from ..base.options import Options
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import arith, control
-from ..ops.memory import ARRAY_LOAD, ARRAY_STORE, ARRAY_VIEW
+from ..ops.memory import ARRAY_LOAD, ARRAY_STORE, ARRAY_VIEW, OF_ONE_RUN
 from ..ops.structure import SELECT
 from ..types import kinds as k
 from .alias import Aliases
@@ -25,13 +25,12 @@ from .counted import MOST_UNROLLED, Counted, Definitions, affine, find
 from .operands import Builder
 from .rewrite import clone_inst
 
-__all__ = ["KEPT", "chain", "run"]
+__all__ = ["chain", "run"]
 
 _TIMES = 4  # trips that are joined
 _ROWS = 2  # trips of the loop around that are joined with them
 _ROOM = 24  # the most operations of the inner loop
 _SMALL = 8  # the same where trips of the loop around are joined, too
-KEPT = frozenset(("held", "alone", "beside"))  # attributes whose facts hold for one run of the inner loop
 
 
 def run(fn: ir.Function, options=Options()) -> None:
@@ -119,7 +118,8 @@ class _Nest:
         around = [inst for block in (header, *before[0], *after[0]) for inst in block.insts[:-1]]
         own = {v for block in self.inside for v in (*block.params, *[inst.result for inst in block.insts])}
         if not own.isdisjoint([*after[1].args, *[v for inst in around for v in inst.args]]) or any(
-                inst.op.effects and inst.op is not ARRAY_LOAD or not KEPT.isdisjoint(inst.attrs) for inst in around):
+                inst.op.effects and inst.op is not ARRAY_LOAD or not OF_ONE_RUN.isdisjoint(inst.attrs)
+                for inst in around):
             return
         if not all([self.aliases.are_disjoint(store, inst) for inst in around if inst.op is ARRAY_LOAD
                     for store in self.stores.values()]):
@@ -141,7 +141,7 @@ class _Nest:
         stores = [inst for inst in self.body if inst.op is ARRAY_STORE]
         if not stores or sum(inst.op is not control.CONST for inst in self.body) > _ROOM:
             return False
-        if any([inst.op.effects and inst not in loads and inst not in stores or not KEPT.isdisjoint(inst.attrs)
+        if any([inst.op.effects and inst not in loads and inst not in stores or not OF_ONE_RUN.isdisjoint(inst.attrs)
                 for inst in insts]):
             return False
         if not all([p in self.inner.steps or self.is_fixed(self.inner.strides.get(p)) for p in header.params]):

@@ -21,14 +21,14 @@ from ..base.options import Options
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import arith, control
-from ..ops.memory import ARRAY_LOAD
+from ..ops.memory import ARRAY_LOAD, OF_ONE_RUN
 from ..ops.structure import SELECT
 from ..types import kinds as k
 from .alias import Aliases
 from .counted import MOST_UNROLLED, Counted, Definitions, find
-from .jam import KEPT, chain
+from .hints import adds_in_order
+from .jam import chain
 from .operands import Builder
-from .polling import adds_in_order
 from .rewrite import clone_blocks, clone_inst
 
 __all__ = ["run"]
@@ -99,7 +99,7 @@ class _Sums:
             or sum(inst.op is not control.CONST for inst in insts) > _ROOM + 3):
             return False
         if any([inst.op.cost >= ir.CALL or inst.op.effects and inst.op is not ARRAY_LOAD
-                or not KEPT.isdisjoint(inst.attrs) for inst in insts]):
+                or not OF_ONE_RUN.isdisjoint(inst.attrs) for inst in insts]):
             return False
         if any([self.varies(v) for p, v in inner.start.items() if p in inner.steps]):
             return False
@@ -130,7 +130,7 @@ class _Sums:
         if v.inst is None:
             self.counters[v] = None
             return v in self.outer.steps or v in self.outer.strides
-        if v.inst.op.effects and v.inst.op is not ARRAY_LOAD or not KEPT.isdisjoint(v.inst.attrs) or (
+        if v.inst.op.effects and v.inst.op is not ARRAY_LOAD or not OF_ONE_RUN.isdisjoint(v.inst.attrs) or (
                 v.inst.op.cost >= ir.CALL or not all(map(self.collect, v.inst.args))):
             return False
         self.ahead[v.inst] = None

@@ -15,12 +15,12 @@ from ..ops import containers as c
 from ..ops import control, pyobject, structure
 from ..ops.text import OBJECT_CALL, TEXT_CALL
 from ..types import kinds as k
+from ..types.containers import LISTS
 from ..types.kinds import Bool, Deque, Int, List, Type
 
 __all__ = ["ANSWERS", "FILL", "ITEM", "MAKERS", "NEW", "SELF", "SPLITTING", "Call", "call_at", "is_moved",
            "may_be_call", "plain_type", "splits", "type_of_constant"]
 
-_LISTS = frozenset((List, Deque))
 _EMPTY = k.Tuple(())
 _SCALARS = frozenset((k.Int, k.Float, k.Bool, k.Str))
 _NUMPY = frozenset((k.NpInt, k.NpFloat))
@@ -152,7 +152,7 @@ def _result_fits(call: Call) -> bool:
     if wanted in (NEW, SELF) and call.kinds[0] in "xq":
         return t is None and wanted == SELF or t is call.operands[0].type
     if wanted == NEW:
-        return type(t) in _LISTS and (call.kinds[0] == "e" or t.item is _yields(call.operands[0].type))
+        return type(t) in LISTS and (call.kinds[0] == "e" or t.item is _yields(call.operands[0].type))
     if wanted == ITEM:
         return t is None or t is call.operands[0].type.item
     return t is None or t is wanted or call.inst.op in ANSWERS
@@ -182,7 +182,7 @@ def _fits(kinds: str, operands: list[ir.Value]) -> bool:
             fine = isinstance(t, k.Slice) and all(part in (Int, k.NoneType) for part in t.parts)
         else:
             yielded = _yields(t)
-            fine = yielded is not None and (type(first) not in _LISTS or yielded is first.item)
+            fine = yielded is not None and (type(first) not in LISTS or yielded is first.item)
         if not fine:
             return False
     return True

@@ -28,7 +28,8 @@ from ..ops.objects import FIELD_GET, FIELD_SET
 from ..ops.pyobject import PY_IS
 from ..ops.sorting import SORT_BY, SORT_KEYS
 from ..types import kinds as k
-from ..types.kinds import Bool, Deque, Int, List, NativeList, Type
+from ..types.containers import LISTS
+from ..types.kinds import Bool, Int, List, NativeList, Type
 from . import instances
 from .aliases import AliasClass, Aliases
 from .native_calls import FILL, ITEM, MAKERS, NEW, SELF, Call, call_at, is_moved, may_be_call, plain_type, splits
@@ -44,8 +45,6 @@ native_rewriting = lazy(f"{__package__}.native_rewriting")
 _STORED = {tables.DICT_NEW: slice(1, None, 2), tables.DICT_SET: slice(2, None), tables.DICT_HOLD: slice(1, None)}
 _FOUND: dict[ir.Op, tuple[int, ...]] = {
     tables.DICT_GET: (), tables.DICT_ASK: (), tables.DICT_FIND: (1,), tables.DICT_NEXT: (1,)}
-_OF_UNIONS = frozenset((structure.UNION_MAKE, structure.UNION_IS, structure.UNION_GET, structure.UNION_CAST))
-_LISTS = frozenset((List, Deque))
 _FOLLOWED = (k.Tuple, k.Struct, k.Function, k.Method, k.Union)  # the kinds of values in which lists are followed
 
 
@@ -86,7 +85,7 @@ def run(functions: list[ir.Function], helpers: Callable, own: dict[ir.Function, 
 
 def _lists_in(t: Type, path: tuple = ()):
     """(path, type) of all lists and deques in values of type t that the pass can follow."""
-    if type(t) in _LISTS:
+    if type(t) in LISTS:
         yield path, t
     elif t.parts is not None and isinstance(t, _FOLLOWED) and t.sealed:
         for n, part in enumerate(t.parts):
@@ -96,7 +95,7 @@ def _lists_in(t: Type, path: tuple = ()):
 def _with_lists(t: Type, change: Callable, of_object: Callable, path: tuple = ()) -> Type:
     """The type t with the types of the lists and objects in it replaced. change: (path, type) -> type; of_object: type
     -> type."""
-    if type(t) in _LISTS:
+    if type(t) in LISTS:
         return change(path, t)
     if type(t) is k.ObjectOf:
         return of_object(t)
@@ -119,7 +118,7 @@ def _lists_not_followed(t: Type):
     if t.parts is not None and t.sealed:
         followed = isinstance(t, _FOLLOWED)
         for part in t.parts:
-            if type(part) in _LISTS and not followed:
+            if type(part) in LISTS and not followed:
                 yield part
             yield from _lists_not_followed(part)
 
@@ -334,7 +333,7 @@ class _Lists(Aliases):
             one = self.at(result)
             one.made = one.parts = True
             self.split.append(one)
-        elif op in _READS and type(args[0].type) in _LISTS:
+        elif op in _READS and type(args[0].type) in LISTS:
             one = self.at(args[0])
             one.used = True
             one.worked |= not (inst.attrs.get("keyed") or any([u.op is SORT_KEYS for u in self.uses.get(result, ())]))
@@ -354,7 +353,7 @@ class _Lists(Aliases):
             held = self.fields.get((args[0].type.cls, inst.attrs["name"]))
             if held is not None:
                 self.joined(result or args[1], held)
-        elif op in _OF_UNIONS and self.of_union(inst):
+        elif op in structure.OF_UNIONS and self.of_union(inst):
             pass
         elif op is structure.UNDEF:
             for path, _ in self.places(result.type):

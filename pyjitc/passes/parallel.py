@@ -49,7 +49,6 @@ _EXCEPTIONS = frozenset(op for op in exceptions.EXCEPTION_OPS.values())
 # operations on objects that make no new object, or only an exception
 _OF_OBJECTS = {control.CONST, random.RANDOM_GLOBAL, *_EXCEPTIONS}
 _OF_CONTAINERS = ir.LISTS | ir.ITEMS | ir.TABLES
-_ACCESSES = {memory.ARRAY_LOAD, memory.ARRAY_STORE}
 
 
 def run(fn: ir.Function, options=Options()) -> None:
@@ -405,7 +404,7 @@ class _Region(Carried):
         for block in self.loop.blocks:
             for inst in block.insts:
                 written = ir.regions_written(self.aliases.effects(inst)) & ir.ELEMENTS
-                if inst.op in _ACCESSES or not written and inst.op in SHAPES:
+                if inst.op in memory.ACCESSES or not written and inst.op in SHAPES:
                     continue
                 for v in inst.args:
                     root = root_of(v) if type(v.type) is k.Array else None

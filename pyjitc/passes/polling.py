@@ -31,28 +31,25 @@ from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder, successors
 from ..ir.uses import readers as readers_of
 from ..ops import control
-from ..ops.arith import FADD, FDIV, FMUL, FSUB, IADD, IAND, IFLOORDIV, IGT, ILT, IMOD, IMUL, INE, ISHR, ISUB
-from ..ops.memory import (
-    ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, CHECK_INDEX, HIDDEN, POLL, item_bytes,
-)
+from ..ops.arith import IADD, IAND, IGT, ILT, IMUL, INE, ISHR, ISUB
+from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, HIDDEN, POLL, item_bytes
 from ..ops.structure import SELECT
-from ..types.kinds import Array, Bool, Float, Int, NpFloat, is_scalar
-from .counted import FEW, WIDE, Definitions, affine, counts_down, find, step_of
+from ..types.kinds import Bool, Int
+from .counted import FEW, Definitions, affine, counts_down, find, step_of
+from .hints import (
+    in_order, note, note_columns, note_independent, note_ordered, one_by_one, packs, size, strided_accesses, walk,
+    worth_unrolling,
+)
 from .repair import repair
 from .rewrite import clone_blocks, split_edge
 
-__all__ = ["run", "adds_in_order", "is_independent_nest", "is_strided"]
+__all__ = ["run"]
 
 STRIP = 1 << 14  # iterations between two polls
 _LONG_STEP = 1 << 40  # beyond it, the product of a step and the length of a strip may not fit
-_TIGHT = 16  # most instructions of a loop with index checks that is unrolled
 _BRIEF = 20  # most operations of a loop whose body is written twice
 _BRIEFER, _COPIES = 14, 4  # most operations of a loop whose body is written more often, and how often
-_BRANCHY = 32  # most operations of a loop that branches and is unrolled
-_SMALL = 42  # most operations of a loop with polynomials that keeps four vectors in flight; a larger one keeps two
-_TINY = 14  # most operations of a loop that keeps two vectors in flight, because its loop overhead would be noticeable
 _FEW = 16  # most loops of a function in which loops are unrolled: with hundreds, compiling would take too long
-_ROUNDED = {FADD, FSUB, FMUL, FDIV}  # operations whose results depend on their order
 _SHORT = 256  # a loop that is known to make at most this many iterations does not poll
 _NESTED = 1 << 12  # loops in loops do not poll either, if they make at most this many iterations together
 
@@ -96,7 +93,7 @@ class _Polls:
         for loop in nest.loops:
             if not loop.inner:
                 self.hint(loop)
-        if not self.in_order and any(_packs(loop) for loop in nest.loops if not loop.inner):
+        if not self.in_order and any(packs(loop) for loop in nest.loops if not loop.inner):
             self.fn.flags = self.fn.flags._replace(packs=True)
         if self.paused == len(nest.loops) and not nest.irreducible:
             self.fn.flags = self.fn.flags._replace(skips_loop_passes=True)
@@ -181,20 +178,20 @@ class _Polls:
             # A vector load would wait until the stores of its elements have reached the cache, since single numbers
             # were stored there just before.
             if not loop.inner and trips <= FEW:
-                _note(loop, "novectorize")
+                note(loop, "novectorize")
             return True
         if ("no_poll" in header.terminator.attrs and _may_be_cut(loop)
             and loop.parent is not None and defs.block_of.get(length) not in loop.parent.blocks):
             self.rows[header] = length
             _count_to_zero(counted, defs)
-            if not self.adds_up(loop) and self.few and _worth_unrolling(counted, defs):
-                _note(loop, "unroll")
+            if not note_ordered(loop, self.in_order, self.options) and self.few and worth_unrolling(counted, defs):
+                note(loop, "unroll")
             return True
         once = sum(e[0] in loop.blocks for e in self.edges[header]) == 1
         if not loop.inner and _may_be_cut(loop) and once:
-            ordered = self.adds_up(loop)
-            unroll = not ordered and self.few and _worth_unrolling(counted, defs)
-            if self.in_order or loop.parent is None and not unroll and not ordered and _in_order(loop, self.options):
+            ordered = note_ordered(loop, self.in_order, self.options)
+            unroll = not ordered and self.few and worth_unrolling(counted, defs)
+            if self.in_order or loop.parent is None and not unroll and not ordered and in_order(loop, self.options):
                 _pause(self.fn, counted, self.edges, self.readers)
                 self.paused += not _repeats(loop)
             else:
@@ -210,41 +207,19 @@ class _Polls:
             return True
         return False
 
-    def adds_up(self, loop) -> bool:
-        """Let LLVM vectorise a loop that sums floats in order, if what it adds is expensive: that is computed in
-        vectors, whose elements are added one after the other. More than one vector in flight gains little, and takes
-        LLVM much longer. Returns whether it is such a loop."""
-        if (self.in_order or self.options.fastmath or loop.has_hint("novectorize") or len(loop.latches) != 1
-                or any(i.op.effects & ir.RAISES or "strided" in i.attrs for b in loop.blocks for i in b.insts)):
-            return False
-        insts = [i for b in loop.blocks for i in b.insts]
-        if sum(map(_work, insts)) < ir.EXPENSIVE:
-            return False
-        back = next(edge for edge in loop.latches[0].edges() if edge.block is loop.header)
-        read = {v for i in insts for v in i.args}
-        elsewhere = {v for i in insts if i.result is None or i.result in read for v in i.args}
-        chained = _chained(loop)
-        sums = [v for p, v in zip(loop.header.params, back.args) if p in chained and v not in read
-                and p not in elsewhere and v.inst is not None and v.inst.op is FADD and v.inst.args.count(p) == 1]
-        if not sums or len(sums) < len(chained):
-            return False
-        _note(loop, "ordered")
-        _note(loop, "interleave", 1)
-        return True
-
     def hint(self, loop) -> None:
         """Add hints for LLVM to an innermost loop."""
         as_written = self.in_order or loop.has_hint("novectorize")
-        _independent(loop, loop.header in self.short, self.in_order)
+        note_independent(loop, loop.header in self.short, self.in_order)
         if loop.header in self.varying:
-            _note(loop, "interleave", 1)  # more vectors in flight would often leave all iterations to the remainder
-        columns = _note_columns(loop, self.defs)
+            note(loop, "interleave", 1)  # more vectors in flight would often leave all iterations to the remainder
+        columns = note_columns(loop, self.defs)
         if columns and loop.header in self.uneven and not any("unroll" in b.insts[-1].attrs for b in loop.latches):
             # Elements of a column are loaded one by one, which keeps a processor busy with one vector. With two,
             # more iterations of each row are left to the remainder.
-            _note(loop, "interleave", 1)
+            note(loop, "interleave", 1)
         if not as_written:
-            _walk(self.fn, loop, columns or _one_by_one(loop, self.options) and _strided_accesses(loop, self.defs)
+            walk(self.fn, loop, columns or one_by_one(loop, self.options) and strided_accesses(loop, self.defs)
                   or [],
                   self.defs)
 
@@ -259,20 +234,6 @@ class _Polls:
             definitions.update(_copied(loop, number, readers))
         fn.blocks = reverse_postorder(fn)
         repair(fn, definitions)
-
-
-def _packs(loop) -> bool:
-    """Whether a loop stores at least FEW numbers to one array in each iteration, which LLVM may combine to a vector."""
-    count: dict[ir.Value, int] = {}
-    if loop.has_hint("novectorize"):
-        return False
-    for block in loop.blocks:
-        for inst in block.insts:
-            if inst.op is CHECK_INDEX:
-                return False
-            if inst.op is ARRAY_STORE:
-                count[inst.args[0]] = count.get(inst.args[0], 0) + 1
-    return any(n >= FEW for n in count.values())
 
 
 def _falls_from(loop, nest, edges, defs):
@@ -389,180 +350,6 @@ def _at_most(v, defs):
     return defs.constant(v)
 
 
-def is_independent_nest(loop) -> bool:
-    """Whether the memory accesses of a loop, among them a store, all belong to one nest: no iteration accesses an
-    element that another writes (see ops/nest.py)."""
-    accesses = [inst for block in loop.blocks for inst in block.insts
-                if inst.op.effects & (ir.READS | ir.WRITES) and inst.op is not POLL]
-    return (all(inst.attrs.get("parallel") for inst in accesses)
-            and any(inst.op is ARRAY_STORE for inst in accesses))
-
-
-def is_strided(loop) -> bool:
-    """Whether a loop is the copy of the loop of a nest for arbitrary strides."""
-    return any(inst.attrs.get("strided") for block in loop.blocks for inst in block.insts)
-
-
-def _independent(loop, short, in_order) -> None:
-    """Set the hint `parallel` on a loop that LLVM may vectorise without a test."""
-    if in_order or is_strided(loop):
-        _note(loop, "novectorize")
-    elif is_independent_nest(loop):
-        for block in loop.latches:
-            last = block.insts[-1]
-            last.attrs = {**last.attrs, "parallel": True, "interleave": _interleave(loop, short)}
-
-
-def _note_columns(loop, defs) -> list[ir.Inst]:
-    """Mark the accesses that stay in a column and go from row to row, so that they are distinguished from others, and
-    return them. Excepted are reads of a few columns with constant numbers, such as the coordinates of points: these
-    elements are contiguous, and faster to load one by one."""
-    columns: dict[ir.Value, list[ir.Inst]] = {}
-    for block in loop.blocks:
-        for inst in block.insts:
-            if inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE:
-                array = inst.args[0].type
-                changing = [defs.block_of.get(v) in loop.blocks for v in inst.args[1:1 + array.ndim]]
-                if array.layout in "CF" and any(changing) and not changing[_last(array)]:
-                    columns.setdefault(inst.args[0], []).append(inst)
-    noted = []
-    for insts in columns.values():
-        places = {inst.args[1:][_last(inst.args[0].type)] for inst in insts}
-        if len(places) == 1 or any(defs.constant(v) is None for v in places):
-            for inst in insts:
-                inst.attrs = {**inst.attrs, "column": True}
-            noted += insts
-    return noted
-
-
-def _one_by_one(loop, options) -> bool:
-    """Whether LLVM does not vectorise a loop: it leaves the loop in several places, or accumulates floats in order."""
-    return sum(edge.block not in loop.blocks for b in loop.blocks for edge in b.edges()) > 1 or _in_order(loop, options)
-
-
-def _strided_accesses(loop, defs) -> list[ir.Inst]:
-    """The accesses to elements that are not neighbours from trip to trip, as far as is known."""
-    found = []
-    for block in loop.blocks:
-        for inst in block.insts:
-            if inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE:
-                array = inst.args[0].type
-                changing = [defs.block_of.get(v) in loop.blocks for v in inst.args[1:1 + array.ndim]]
-                if (any(changing) and (array.layout == "A" or not changing[_last(array)])
-                        and defs.block_of[inst.args[0]] not in loop.blocks):
-                    found.append(inst)
-    return found
-
-
-def _walk(fn, loop, accesses, defs) -> None:
-    """For accesses down a column, maintain an offset in bytes from the row in which the loop starts, instead of
-    multiplying the number of each row by the length of a row: processors multiply vectors of 64-bit integers slowly.
-    Before:  header(i): ... array_load a, i, k                after: header(i, off): ... array_load a, start, k, off
-             jump header(i + 1)                                      jump header(i + 1, off + length)"""
-    if not accesses:
-        return
-    header = loop.header
-    ways = [(block, block.insts[-1], edge) for block in fn.blocks for edge in block.edges() if edge.block is header]
-    outside = [way for way in ways if way[0] not in loop.blocks]
-    inside = [way for way in ways if way[0] in loop.blocks]
-    if len(outside) != 1 or len(inside) != 1:
-        return
-    (entry_block, entry_inst, entry), (latch, back_inst, back) = outside[0], inside[0]
-    loc = back_inst.loc
-    offsets: dict[tuple[ir.Value, int, int], ir.Value] = {}
-    changing = {v for b in loop.blocks for v in b.values()}
-    for access in accesses:
-        array, *indices = access.args
-        stored = indices[array.type.ndim:]
-        del indices[array.type.ndim:]
-        axes = [axis for axis, v in enumerate(indices) if v in changing]
-        p, constant = _sum(indices[axes[0]], defs)
-        if len(axes) != 1 or p not in header.params:
-            continue
-        k, axis = header.params.index(p), axes[0]
-        following, step = _sum(back.args[k], defs)
-        if following is not p or not step:
-            continue
-        offset = offsets.get((array, axis, step))
-        if offset is None:
-            insts: list[ir.Inst] = []
-
-            def make(op, *args, **attrs):
-                insts.append(ir.Inst(op, args, attrs, ir.Value(Int), loc))
-                return insts[-1].result
-
-            if array.type.layout == "A":
-                length = make(IMUL, make(ARRAY_STRIDE, array, axis=axis), make(control.CONST, value=step), flags="nsw")
-            else:
-                length = make(control.CONST, value=step * item_bytes(array.type.dtype))
-                for other in range(axis + 1, array.type.ndim) if array.type.layout == "C" else range(axis):
-                    length = make(IMUL, make(ARRAY_DIM, array, axis=other), length, flags="nsw")
-            offset = offsets[array, axis, step] = ir.Value(Int, "off")
-            following = make(IADD, offset, length, flags="nsw")
-            latch.insts[-1:-1] = insts
-            header.params.append(offset)
-            back.args.append(following)
-            zero = ir.Value(Int)
-            entry_block.insts.insert(entry_block.insts.index(entry_inst),
-                                     ir.Inst(control.CONST, (), {"value": 0}, zero, loc))
-            entry.args.append(zero)
-        start = entry.args[k]
-        if constant:
-            more, first = ir.Value(Int), ir.Value(Int)
-            block = next(b for b in loop.blocks if access in b.insts)
-            here = block.insts.index(access)
-            block.insts[here:here] = [ir.Inst(control.CONST, (), {"value": constant}, more, loc),
-                                      ir.Inst(IADD, (start, more), {"flags": "nsw"}, first, loc)]
-            start = first
-        indices[axis] = start
-        access.args = [array, *indices, offset, *stored]
-        access.attrs = {**access.attrs, "walk": axis}
-
-
-def _sum(value, defs) -> tuple[ir.Value, int]:
-    """(another value, a constant) whose sum a value is."""
-    inst = value.inst
-    if inst is not None and inst.op in (IADD, ISUB):
-        c = defs.constant(inst.args[1])
-        if c is not None:
-            return inst.args[0], c if inst.op is IADD else -c
-    return value, 0
-
-
-def _last(array) -> int:
-    """The axis whose elements are contiguous."""
-    return array.ndim - 1 if array.layout == "C" else 0
-
-
-def _note(loop, name, value=True) -> None:
-    """Set a hint (control.LOOP_HINTS) on the terminators that jump back to the header of a loop."""
-    for block in loop.latches:
-        block.insts[-1].attrs = {**block.insts[-1].attrs, name: value}
-
-
-def _interleave(loop, short) -> int:
-    """The number of vectors that one iteration should process. The steps of an elementary function depend on each
-    other, and a processor looks ahead only 100 or 200 instructions, not far enough to overlap two iterations. In other
-    loops it does, and more vectors only leave a longer remainder; so do they in rows, which may be short: a remainder
-    of elementary functions takes much longer than what several vectors gain. Constants are no steps."""
-    insts = [inst for block in loop.blocks for inst in block.insts if inst.op is not control.CONST]
-    polynomials = [inst for inst in insts if "coefficients" in inst.attrs]
-    size = len(insts) + sum(len(inst.attrs["coefficients"]) for inst in polynomials)
-    if polynomials:
-        return 1 if _is_row(loop) else 4 if size <= _SMALL else 2
-    if any((inst.op is IMOD or inst.op is IFLOORDIV) and inst.result.type in WIDE
-           and (inst.args[1].inst or inst).op is not control.CONST for inst in insts):
-        return 1  # no vector divides these, and each division has branches
-    return 1 if short or size > _TINY or _is_row(loop) else 2
-
-
-def _is_row(loop) -> bool:
-    """Whether a loop goes over elements of one row, whose number the loop around counts."""
-    rows = loop.parent.header.params if loop.parent is not None else ()
-    return any([not set(rows).isdisjoint(inst.args) for block in loop.blocks for inst in block.insts
-                if inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE])
-
-
 def _poll(fn, source, inst, edge, work=()):
     """Add a poll on a back edge, outside `try` (see generic.POLL). work: lengths of inner loops that do not poll."""
     insts: list[ir.Inst] = []
@@ -586,15 +373,10 @@ def _poll(fn, source, inst, edge, work=()):
 def _scalar(loop) -> bool:
     """Whether a loop consists of a few operations on numbers, so that a poll in every iteration would noticeably slow
     it."""
-    return _size(loop) <= _BRIEF and all(
+    return size(loop) <= _BRIEF and all(
         i.unwind is None and i.op is not control.INVOKE
         and (i.op is ARRAY_STORE or not i.op.effects & (ir.WRITES | ir.ALLOCATES | ir.HOST))
         for b in loop.blocks for i in b.insts if i.op is not control.CONST and i.op is not control.JUMP)
-
-
-def _size(loop) -> int:
-    """The number of operations of a loop."""
-    return sum(i.op is not control.CONST and i.op is not control.JUMP for b in loop.blocks for i in b.insts)
 
 
 def _copied(loop, number, readers) -> dict[ir.Value, dict[ir.Block, ir.Value]]:
@@ -606,7 +388,7 @@ def _copied(loop, number, readers) -> dict[ir.Value, dict[ir.Block, ir.Value]]:
     Returns the new definitions of values that are used after the loop, for `repair`. number: block -> its place in the
     order."""
     blocks = sorted(loop.blocks, key=number.__getitem__)
-    values: list[dict[ir.Value, ir.Value]] = [{} for _ in range(_COPIES - 1 if _size(loop) <= _BRIEFER else 1)]
+    values: list[dict[ir.Value, ir.Value]] = [{} for _ in range(_COPIES - 1 if size(loop) <= _BRIEFER else 1)]
     copies = [dict(zip(blocks, blocks)), *[clone_blocks(blocks, one) for one in values]]
     for copy, following in zip(copies, [*copies[1:], copies[0]]):
         for edge in copy[loop.latches[0]].edges():
@@ -734,59 +516,12 @@ def _drop(counted) -> None:
     counted.loop.header.params.remove(counted.left)
 
 
-def _in_order(loop, options) -> bool:
-    """Whether LLVM cannot vectorise a loop because it may raise, or must not because it accumulates floats in order."""
-    if any(i.op.effects & ir.RAISES or "strided" in i.attrs for b in loop.blocks for i in b.insts):
-        return True
-    return adds_in_order(loop, options)
-
-
-def adds_in_order(loop, options) -> bool:
-    """Whether a loop accumulates floats, or has another chain of operations that round, so that the order of its trips
-    counts."""
-    return not options.fastmath and bool(_chained(loop))
-
-
-def _chained(loop) -> set[ir.Value]:
-    """The header's parameters that a chain of operations that round changes from trip to trip."""
-    parts: dict[ir.Value, list[ir.Value]] = {}  # value -> the values inside the loop from which it is computed
-    sums = set()
-    for block in loop.blocks:
-        for inst in block.insts:
-            if inst.result is not None:
-                parts[inst.result] = inst.args
-                if inst.op in _ROUNDED and "loose" not in inst.attrs:
-                    sums.add(inst.result)
-            for edge in inst.edges():
-                for p, v in zip(edge.block.params, edge.args, strict=True):
-                    if edge.block in loop.blocks:
-                        parts.setdefault(p, []).append(v)
-    return {p for p in loop.header.params if any(p in _made_of(v, parts) for v in sums & _made_of(p, parts))}
-
-
-def _work(inst) -> int:
-    """The cost of what is worth being computed in vectors: divisions, square roots, polynomials."""
-    return inst.op.cost if inst.op.cost >= ir.EXPENSIVE else len(inst.attrs.get("coefficients", ()))
-
-
 def _repeats(loop) -> bool:
     """Whether a loop recomputes a value that is invariant."""
     inside = ({p for block in loop.blocks for p in block.params}
               | {i.result for block in loop.blocks for i in block.insts})
     return any(inst.args and inst.result is not None and inside.isdisjoint(inst.args) for block in loop.blocks
                for inst in block.insts)
-
-
-def _made_of(value, parts) -> set[ir.Value]:
-    """All values that `value` is computed from, directly or through others. parts: value -> its operands; these may
-    form cycles."""
-    seen, work = set(), [value]
-    while work:
-        for v in parts.get(work.pop(), ()):
-            if v not in seen:
-                seen.add(v)
-                work.append(v)
-    return seen
 
 
 def _pause(fn, counted, edges, readers):
@@ -848,103 +583,6 @@ def _pause(fn, counted, edges, readers):
     following = do(ISUB, counted.left, take) if index is None else do(IADD, index, take)
     on.insts = [*insts, ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(go, [following])])]
     fn.blocks += [go, pause, on]
-
-
-def _worth_unrolling(counted, defs) -> bool | str:
-    """Whether to unroll a loop, and "branches" where it is one with branches: it is a chain of steps that cannot be
-    vectorised, and short enough for its own overhead to count. Such are loops with computed indices, look-ups in tables
-    of bytes, sums of floats and running sums inside another loop, loops of scalars (whose steps LLVM can combine), and
-    loops of a few operations that branch. Unrolling others only costs compile time."""
-    loop = counted.loop
-    if _branches(counted):
-        return "branches"
-    ops = [i.op for b in loop.blocks for i in b.insts]
-    if CHECK_INDEX in ops:
-        return len(ops) <= _TIGHT
-    if _size(loop) <= _TIGHT and (_looks_up(counted, defs) or loop.parent is not None and _chains(counted, defs)):
-        return True
-    carried = {p.type for p in loop.header.params if p not in counted.steps}
-    held = [i for b in loop.blocks for i in b.insts if i.op is ARRAY_STORE and i.attrs.get("held")]
-    carried.update(i.args[-1].type for i in held)
-    if len(ops) > 40 or not carried or sum(
-            bool(op.effects & (ir.WRITES | ir.RAISES)) for op in ops) > len(held):
-        return False
-    return (ARRAY_LOAD not in ops or loop.parent is not None
-            and any(t is Float or isinstance(t, NpFloat) for t in carried))
-
-
-def _looks_up(counted, defs) -> bool:
-    """Whether a loop loads elements of one or two bytes at indices that it computes: no processor gathers those."""
-    loop = counted.loop
-    return any(
-        v not in counted.steps and defs.block_of.get(v) in loop.blocks
-        for b in loop.blocks for i in b.insts if i.op is ARRAY_LOAD and item_bytes(i.args[0].type.dtype) <= 2
-        for index in i.args[1:] for v in affine(index, defs, loop.blocks, {}).terms)
-
-
-def _chains(counted, defs) -> bool:
-    """Whether a loop updates elements whose indices it computes, or stores what it makes of a value that it counts or
-    adds up, which LLVM does not vectorise."""
-    loop = counted.loop
-    insts = [i for b in loop.blocks for i in b.insts]
-    loaded = {i.args[0] for i in insts if i.op is ARRAY_LOAD}
-    back = next(edge for edge in loop.latches[0].edges() if edge.block is loop.header)
-    summed = {p for p, v in zip(loop.header.params, back.args)
-              if p not in counted.steps and v.inst is not None and p in v.inst.args}
-    for inst in insts:
-        if inst.result is not None and not summed.isdisjoint(inst.args):
-            summed.add(inst.result)
-    for store in insts:
-        if store.op is ARRAY_STORE:
-            array, *indices, value = store.args
-            if value in summed:
-                return True
-            terms = [v for index in indices for v in affine(index, defs, loop.blocks, {}).terms]
-            if array in loaded and any(v not in counted.steps and defs.block_of.get(v) in loop.blocks for v in terms):
-                return True
-    return False
-
-
-def _branches(counted) -> bool:
-    """Whether a loop is a few operations with branches that LLVM cannot vectorise. The jump back to its header is then
-    a large part of its time, and each copy of a branch has its own history in the branch predictor. Where something is
-    selected without a branch, copies would let LLVM make branches of the selects, which are predicted badly."""
-    loop = counted.loop
-    ops = [i for b in loop.blocks for i in b.insts if i.op is not control.CONST and i.op is not control.JUMP]
-    if (len(ops) > _BRANCHY or any(i.op is SELECT for i in ops) or not _of_numbers(ops)
-        or not any(i.op is control.BRANCH and b is not loop.header for b in loop.blocks for i in b.insts)):
-        return False
-    if any(i.op.effects & ir.RAISES and i.op is not CHECK_INDEX for i in ops):
-        return True
-    loaded: dict[ir.Value, set] = {}
-    for inst in ops:
-        if inst.op is ARRAY_LOAD:
-            loaded.setdefault(inst.args[0], set()).add(tuple(inst.args[1:]))
-    if any(inst.op is ARRAY_STORE and loaded.get(inst.args[0], set()) - {tuple(inst.args[1:-1])} for inst in ops):
-        return True  # an iteration may load what an earlier one has stored
-    carried = [p for p in loop.header.params if p not in counted.steps and p is not counted.left]
-    ops = _needed(loop) if carried else []
-    reads = [[i.op for i in ops if p in i.args] for p in carried]
-    return any(len(ops) > 1 or control.BRANCH in ops for ops in reads)
-
-
-def _of_numbers(insts) -> bool:
-    """Whether instructions have only numbers and arrays as operands. The code of others, such as those on texts, may
-    contain calls and loops, and LLVM then does not unroll the loop around it, and says so on stderr."""
-    return all(is_scalar(v.type) or isinstance(v.type, Array) for inst in insts for v in inst.args)
-
-
-def _needed(loop) -> list[ir.Inst]:
-    """The instructions of a loop without those whose results are read only after it."""
-    work = [i for b in loop.blocks for i in b.insts if i.op.effects or i.op is control.BRANCH]
-    seen = set(work)
-    while work:
-        inst = work.pop()
-        made = [v.inst for v in (*inst.args, *(v for e in inst.edges() if e.block in loop.blocks for v in e.args))]
-        new = {one for one in made if one is not None} - seen
-        seen |= new
-        work += new
-    return [i for b in loop.blocks for i in b.insts if i in seen]
 
 
 def _not_negative(value, defs) -> bool:

@@ -34,9 +34,7 @@ INF = float("inf")
 ANY = (-INF, INF)  # the interval of a float; NaN is never excluded
 _TRUTH = (0, 1)
 _FLAGGED = {a.IADD, a.ISUB, a.IMUL}
-_SUMS = {a.IADD, a.IADD_CK, a.ISUB, a.ISUB_CK}
 _DIVISIONS = {a.IMOD, a.IFLOORDIV, a.IFLOORDIV_CK}
-_SHIFTS = {a.ISHL, a.ISHL_CK, a.ISHR}
 _FITTING = {a.FIT, a.NARROW}  # conversions that raise if the number does not fit
 # operations whose result is a number or infinite where the operands are numbers
 _SAFE = {a.FADD, a.FSUB, a.FMUL, a.FNEG, structure.SELECT, a.CAST}
@@ -384,7 +382,7 @@ class _Ranges:
                     k = block.params.index(v)
                     work += [e.args[k] for _, _, e in self.edges[block]]
                     continue
-            elif inst.op in _SUMS and v.type is Int:
+            elif inst.op in a.SUMS and v.type is Int:
                 step = self.get(inst.args[1])
                 if step[0] < -16 or step[1] > 16:
                     if self.growing:
@@ -459,7 +457,7 @@ class _Ranges:
         if op is a.IABS or op is a.IABS_CK:
             x = self.get(inst.args[0], block)
             return (max(x[0], -x[1], 0), max(-x[0], x[1]))
-        if op in _SUMS:
+        if op in a.SUMS:
             x, y = (self.get(v, block) for v in inst.args)
             return (x[0] + y[0], x[1] + y[1]) if op is a.IADD or op is a.IADD_CK else (x[0] - y[1], x[1] - y[0])
         if op is a.IMUL or op is a.IMUL_CK:
@@ -614,7 +612,7 @@ class _Ranges:
         if (inst.args[1].inst or inst).op is control.CONST:
             whole = op in _DIVISIONS and inst.args[0].type is Int
             return "nonnegative" if whole and x[0] >= 0 and y[0] > 0 else ""
-        if op in _SHIFTS:
+        if op in a.SHIFTS:
             t = inst.args[0].type
             return "bounded" if y[0] >= 0 and y[1] < (64 if t is Int else t.bits) else ""
         if op not in _DIVISIONS or y[0] <= 0 or inst.args[0].type is not Int:
@@ -627,7 +625,7 @@ class _Ranges:
         neighbour on a ring; else ""."""
         x, y = inst.args
         made = x.inst
-        if made is None or made.op not in _SUMS or self.exact(made, block)[1] > HIGH:
+        if made is None or made.op not in a.SUMS or self.exact(made, block)[1] > HIGH:
             return ""
         minus = made.op is a.ISUB or made.op is a.ISUB_CK
         for value, step in (made.args,) if minus else (made.args, made.args[::-1]):

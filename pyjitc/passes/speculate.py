@@ -32,7 +32,7 @@ from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import control, structure
 from ..ops.arith import (
     BAND, CAST, IADD, IADD_CK, IAND, IEQ, IGE, ILE, IMUL, IMUL_CK, INE, INT_MAX, INT_MIN, IOR, ISHR, ISUB, ISUB_CK,
-    IXOR, NARROW,
+    IXOR, NARROW, SUMS,
 )
 from ..ops.memory import ARRAY_DIM, ARRAY_LOAD
 from ..types.kinds import Bool, Int, NpBool, is_integer
@@ -44,7 +44,6 @@ __all__ = ["run"]
 MOST = 3  # the most instructions of an arm, besides constants
 CHAIN = 12  # the most instructions of an arm that contains a choice
 _SUMS = (IADD_CK, ISUB_CK, IMUL_CK)  # sums of one value and constants are in range where the value is in an interval
-_ADDS = {IADD, ISUB, IADD_CK, ISUB_CK}
 _CHEAP = {*_SUMS, IADD, ISUB, IMUL, IAND, IOR, IXOR, ISHR}
 
 
@@ -198,7 +197,7 @@ def _chain(block, loop, defs):
 
 def _step(inst, last, defs):
     """(constant, spread) of a sum with `last`: what it adds, give or take `spread`. None for other instructions."""
-    if inst.op not in _ADDS:
+    if inst.op not in SUMS:
         return None
     x, y = inst.args
     if y is last and inst.op in (IADD, IADD_CK):

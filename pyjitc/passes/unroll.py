@@ -20,7 +20,7 @@ from ..ops import control
 from ..ops.memory import ARRAY_LOAD, ARRAY_NEW, ARRAY_STORE, ARRAY_VIEW, POLL
 from ..ops.structure import TUPLE_AT, TUPLE_GET, TUPLE_MAKE
 from .counted import FEW, MOST_UNROLLED, Definitions, find
-from .polling import is_independent_nest, is_strided
+from .hints import is_independent_nest, is_strided
 from .repair import repair
 from .rewrite import clone_blocks
 

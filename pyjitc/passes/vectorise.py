@@ -30,7 +30,7 @@ from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import arith as a
 from ..ops import control as c
 from ..ops import math as m
-from ..ops.memory import ARRAY_LOAD, ARRAY_STORE
+from ..ops.memory import ARRAY_LOAD, ARRAY_STORE, OF_ONE_RUN
 from ..ops.structure import SELECT
 from ..ops.vectors import (
     VECTOR_ANY, VECTOR_EACH, VECTOR_GET, VECTOR_MAKE, VECTOR_SPLAT, has_vector_form, may_be_lane,
@@ -39,14 +39,13 @@ from ..types import kinds as k
 from .alias import Aliases
 from .counted import MOST_UNROLLED, Counted, Definitions, find
 from .operands import Builder, constant_of
-from .polling import adds_in_order
+from .hints import adds_in_order
 from .rewrite import clone_inst, substitute
 
 __all__ = ["run"]
 
 LANES = 8
 _LEAST = 3  # operations on floats and loads in inner loops with which it is worth it
-_KEPT = frozenset(("held", "alone", "beside"))  # attributes whose facts hold for one run of an innermost loop
 _PARTS = (a.REAL, a.IMAG)
 _MOST = 300  # instructions of the loop: many of them are made LANES times
 _GUARDED = 4  # the most accesses to memory that only some iterations make, each of which becomes LANES branches
@@ -624,7 +623,7 @@ class _Lanes:
         if not op.effects and r not in self.needed or inst in self.done:
             return
         counts = inst in self.counting or self.is_counter(inst)
-        attrs = {name: value for name, value in inst.attrs.items() if name not in _KEPT}
+        attrs = {name: value for name, value in inst.attrs.items() if name not in OF_ONE_RUN}
         if counts and op.wrapping is not None:
             op, attrs = op.wrapping, {}
         if not self.carried.isdisjoint(inst.args):

@@ -20,6 +20,7 @@ from ..ir.uses import readers, uses_of
 from ..ops import control
 from ..ops.arith import (
     BAND, BNOT, BOR, CHECK_NONNEG, IADD, ILE, ILT, IMUL, INT_MAX, INTEGER_COMPARISONS, ISHL, ISHL_CK, ISHR, ISUB,
+    SHIFTS,
 )
 from ..ops.memory import (
     AFFINE_IN_RANGE, ARRAY_DATA, ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, CHECK_INDEX, item_bytes,
@@ -44,7 +45,6 @@ MAX_WAYS = 8  # the most exits of a loop whose conditions the guard tests
 MAX_WORK = 1 << 28  # the most operations of an innermost loop that runs to its end without a poll: less than 100 ms
 _LARGEST = 1 << 20  # the most that a product of two values is multiplied by in a guard
 _ROOM = 1 << 62  # the bound for the start of a sum, and for what a loop adds to it
-_SHIFTS = {ISHL_CK, ISHL, ISHR}
 
 
 def run(fn: ir.Function, options=None) -> None:
@@ -613,7 +613,7 @@ def _is_needless(inst, source, plan, hoisted, yes, replaced) -> bool:
     if inst.op is CHECK_INDEX or inst.op is CHECK_NONNEG:
         replaced[inst.result] = inst.args[0]
         return True
-    flags = "bounded" if inst.op in _SHIFTS else "nsw" if "by" in inst.attrs else None
+    flags = "bounded" if inst.op in SHIFTS else "nsw" if "by" in inst.attrs else None
     if inst.op.wrapping is not None:
         drop_check(inst)
     if flags:

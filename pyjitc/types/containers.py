@@ -7,8 +7,8 @@ from typing import Any
 
 from .kind import Content, Reference, Type, Undefined, wider
 
-__all__ = ["CONTAINERS", "Container", "CounterDict", "DefaultDict", "Deque", "Dict", "FrozenSet", "List", "NativeList",
-           "NativeObject", "NativeTable", "OrderedDict_", "Set", "TupleOf", "Within"]
+__all__ = ["CONTAINERS", "Container", "CounterDict", "DefaultDict", "Deque", "Dict", "FrozenSet", "LISTS", "List",
+           "NativeList", "NativeObject", "NativeTable", "OrderedDict_", "Set", "TupleOf", "Within"]
 
 
 class Container(Type):
@@ -206,6 +206,7 @@ class CounterDict(Dict):
     python_class = Counter
 
 
+LISTS = frozenset((List, Deque))
 # The container classes of the interpreter -> kinds.
 CONTAINERS: dict[type, type[Container]] = {
     kind.python_class: kind

@@ -14,11 +14,11 @@ from .kinds import (
     bool_, complex64, complex128, float32, float64, int64, is_complex, is_float, is_numpy_scalar, is_python_number,
 )
 
-__all__ = ["promote", "python_promote", "kind_of", "numpy_counterpart", "inexact", "dtype_of", "type_of_dtype",
-           "named_dtype", "fits", "part_of", "element_types"]
+__all__ = ["COUNTERPART", "promote", "python_promote", "kind_of", "numpy_counterpart", "inexact", "dtype_of",
+           "type_of_dtype", "named_dtype", "fits", "part_of", "element_types"]
 
 _RANK = {Bool: 0, Int: 1, Float: 2, Complex: 3}
-_COUNTERPART = {Bool: bool_, Int: int64, Float: float64, Complex: complex128}
+COUNTERPART = {Bool: bool_, Int: int64, Float: float64, Complex: complex128}  # same values
 _memo: dict[tuple[Type, Type], Type] = {}
 _dtypes: dict[Type, np.dtype] = {}
 _types: dict[np.dtype, Type] = {}
@@ -42,7 +42,7 @@ _KINDS = {Bool: "b", bool_: "b", Int: "i", Float: "f", Complex: "c"}
 
 def numpy_counterpart(t: Type) -> Type:
     """The NumPy scalar type that a Python number becomes on its own (np.asarray)."""
-    return _COUNTERPART.get(t, t)
+    return COUNTERPART.get(t, t)
 
 
 def dtype_of(t: Type) -> np.dtype:
@@ -51,7 +51,7 @@ def dtype_of(t: Type) -> np.dtype:
     if found is None and isinstance(t, Record):
         return t.dtype
     if found is None:
-        found = _dtypes[t] = np.dtype(_COUNTERPART.get(t, t).text.rstrip("_"))
+        found = _dtypes[t] = np.dtype(COUNTERPART.get(t, t).text.rstrip("_"))
     return found
 
 

@@ -15,7 +15,7 @@ from ...types import kinds as k
 from ...types.kinds import (
     Bool, Complex, Float, Int, NpComplex, NpFloat, NpInt, is_complex, is_float, is_number, is_numpy_scalar, is_time,
 )
-from ...types.lattice import dtype_of
+from ...types.lattice import COUNTERPART, dtype_of
 from ..build import apply, cast, convert, is_sequence, number, provoked, type_name, whole_number, wide_as
 from ..operations import truth
 from ..rule import rule
@@ -26,7 +26,7 @@ loops = lazy("pyjitc.lib.np.elementwise.loops")
 dtypes = lazy("pyjitc.lib.np.arrays.dtypes")
 interpreted = lazy("pyjitc.lib.py.interpreted")
 
-__all__ = ["CALLS", "NATURAL", "to_int", "to_float", "to_complex", "to_scalar", "assign", "element",
+__all__ = ["CALLS", "to_int", "to_float", "to_complex", "to_scalar", "assign", "element",
            "of_numpy", "to_bound", "holds_one", "to_index", "discarding", "discards"]
 
 _INT_ARGUMENT = provoked(int, 1j).replace("'complex'", "'%s'")
@@ -160,10 +160,9 @@ def assign(value: Expr, dtype: k.Type) -> Expr:
 
 def of_numpy(x: Expr) -> Expr:
     """A number as `np.asarray` converts it; later casts of the result do not check its value."""
-    return cast(x, NATURAL[x.type]) if x.type in NATURAL else x
+    return cast(x, COUNTERPART[x.type]) if x.type in COUNTERPART else x
 
 
-NATURAL = {Int: k.int64, Float: k.float64, Bool: k.bool_, Complex: k.complex128}
 
 
 def element(value: Expr, dtype: k.Type) -> Expr:

@@ -11,7 +11,7 @@ from ....infer.constants import constant, scalar_type
 from ....ops.memory import ARRAY_DIM, ARRAY_NEW
 from ....types import kinds
 from ....types.kinds import Array, DType, Float, Int, NpInt, Singleton, Str, Tuple, is_integer, is_numpy_scalar
-from ....types.lattice import dtype_of, named_dtype
+from ....types.lattice import COUNTERPART, dtype_of, named_dtype
 from ....types.typeof import record_type
 from ...build import is_sequence, no_shape
 from ...protocol import protocol_of
@@ -183,7 +183,7 @@ def _filled(fresh, value, dtype):
 def _full(shape, fill_value, dtype=None, order: Constant = "C", *, device: Constant = None, like=None):
     only_cpu("full", device, like)
     value = fill_value
-    natural = conversions.NATURAL.get(value.type)
+    natural = COUNTERPART.get(value.type)
     if natural is None and is_numpy_scalar(value.type):
         natural = value.type
     if isinstance(value.type, Array):
