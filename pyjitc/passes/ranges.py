@@ -3,7 +3,7 @@
 Runs after simplify and hoisting. Computes the intervals of all values from those of constants, extents and parameters,
 by widening to a fixed point and then narrowing. A branch narrows the intervals of the compared values in the blocks
 that it dominates (`conditions.py`); array extents are below 2**60, remainders below the divisor, loop counters between
-their ends; `inequalities.py` proves that an index is below an extent, and `signs.py` that a float is not 0 or not negative.
+their ends; `inequalities.py` proves that an index is below an extent, `signs.py` that a float is above 0 or not below.
 Comparisons that intervals decide become constants.
 Before:  n = array_dim a ; m = isub_ck n, 1 ; j = check_index i, n
 After:   m = isub {nsw} n, 1 ; j = check_index {nonnegative} i, n
