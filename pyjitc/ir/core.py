@@ -18,8 +18,8 @@ __all__ = ["Loc", "Op", "Value", "Edge", "Inst", "Block", "Function", "NOWHERE",
            "PURE", "RAISES", "READS", "WRITES", "CONSUMES", "ALLOCATES", "HOST", "TERMINATOR", "GENERIC",
            "FREE", "CHEAP", "MODERATE", "EXPENSIVE", "CALL",
            "CHECKS_FIRST", "ELEMENTARY", "KEEPS_NONE", "LOAD", "LOAD_OF_NUMBERS", "MAKES_TEXT", "NEVER_NEGATIVE",
-           "NEW_MEMORY", "NEW_OBJECT", "ONE_FOR_ALL", "ONLY_MEMORY_ERROR", "ROUNDS", "SINGULAR", "STORES_ITEM", "WRITES_FIRST",
-           "WRITES_OPERANDS",
+           "NEW_MEMORY", "NEW_OBJECT", "ONE_FOR_ALL", "ONLY_MEMORY_ERROR", "ROUNDS", "SINGULAR", "STORES_ITEM",
+           "WRITES_FIRST", "WRITES_OPERANDS",
            "ELEMENTS", "CELLS", "COUNTS", "RANDOM", "SLOTS", "ERRORS", "OBJECTS", "LISTS", "ITEMS", "TABLES", "REGIONS",
            "reads", "writes", "regions_read", "regions_written"]
 
