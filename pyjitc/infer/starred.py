@@ -2,7 +2,8 @@
 
 A Python function of the program, the `__init__` of one of its classes or a method is called directly: the interpreter
 binds the items to the parameters (it calls a function with the same parameters, which returns the tuple of its
-arguments, and raises the right TypeError), and the call gets the items of that tuple.
+arguments, and raises the right TypeError), and the call gets the items of that tuple. If the function takes neither
+`*args` nor `**keywords`, compiled code binds the items, and calls the interpreter for the error alone.
 """
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from types import FunctionType, MethodType
 from ..base.lazy import lazy
 from ..ops import structure
 from ..types.classes import own
-from ..types.kinds import Dict, Function, FunctionObject, Method, ObjectOf, Singleton, Super
+from ..types.kinds import Dict, Function, FunctionObject, List, Method, ObjectOf, Singleton, Super, TupleOf
 from .constants import constant
 from .expressions import captured_defaults, defaults_of, members_of, opened
 from .meaning import Apply
@@ -63,8 +64,19 @@ def call_starred(on, callee, first, items, keywords):
         interpreted.binder(found.proto.qualname, names, given, has_rest, only, only_given, (*asked, *asked_only),
                            bool(code.co_flags & _KEYWORDS), code.co_posonlyargcount),
         *[None] * len(before if has_rest else first), **dict.fromkeys(named))
-    held = [x.type for x in (*found.defaults[0], *(found.defaults[1].values() if unknown else ()))]
-    bound = on.settle(on.library.bound(binder, items, keywords if unknown else None, held, found.held))[0]
+    in_order = items is None or isinstance(items.type, (List, TupleOf)) and tuple(asked) == names[
+        len(before):len(before) + len(asked)]
+    by_position = not unknown or code.co_posonlyargcount <= len(before)
+    if in_order and by_position and not code.co_flags & (_VARARGS | _KEYWORDS):
+        left_out = {**dict(zip(names[count - len(found.defaults[0]):], found.defaults[0])), **found.defaults[1]}
+        bound = on.library.bound_by_name(binder, items, keywords if unknown else None, (*asked, *asked_only),
+                                         len(asked), left_out)
+    else:
+        held = [x.type for x in (*found.defaults[0], *(found.defaults[1].values() if unknown else ()))]
+        bound = on.library.bound(binder, items, keywords if unknown else None, held, found.held)
+    bound, av = on.settle(bound)
+    if av is None:  # an empty list has no items for parameters without defaults
+        return bound
     parts = {name: on.settle(on.library.getitem(bound, constant(n)))[0] for n, name in enumerate([*asked, *asked_only])}
     places = len(before)  # the number of positional arguments: those before the first known keyword
     while places < count and names[places] in parts:

@@ -299,6 +299,11 @@ class Library:
         the types `more` for those left out. defaults: None, or what to give the binder (any_length.py)."""
         return any_length.bound(binder, items, keywords, more, defaults)
 
+    def bound_by_name(self, binder, items, keywords, names, places, left_out):
+        """As `bound`, for the parameters `names`, of which the first `places` may be positional. left_out: the defaults
+        by name."""
+        return any_length.bound_by_name(binder, items, keywords, names, places, left_out)
+
     def after(self, first, second):
         """`second`, evaluated after `first`."""
         return Call(any_length.after, first, second)

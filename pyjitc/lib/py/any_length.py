@@ -15,11 +15,11 @@ from ...infer.meaning import Apply, Call, Const, Expr, Fresh, Mismatch, NeedsLis
 from ...infer.names import describe
 from ...ops.containers import LIST_GET, LIST_LEN
 from ...ops.pyobject import PY_CALL
-from ...ops.structure import DISCARD, METHOD_MAKE, METHOD_SELF, RETYPE
+from ...ops.structure import DISCARD, METHOD_MAKE, METHOD_SELF, RETYPE, TUPLE_MAKE
 from ...runtime import interpreted
 from ...types import kinds as k
 from ...types.kinds import Bool, Int, Object, Singleton, Slice, Tuple, TupleOf, Type, Undefined, is_integer
-from ..build import SYMBOLS, whole_number
+from ..build import SYMBOLS, number, whole_number
 from ..intrinsics import advance, iterate
 from ..protocol import Protocol, boxed, by_python, protocol_of, text_by_python
 from ..rule import intrinsic, rule
@@ -27,7 +27,7 @@ from . import lists, ranges
 
 itertoolsmod = lazy("pyjitc.lib.py.itertoolsmod")
 
-__all__ = ["PROTOCOLS", "after", "bound", "call_with", "called", "other_keywords", "tuple_of"]
+__all__ = ["PROTOCOLS", "after", "bound", "bound_by_name", "call_with", "called", "other_keywords", "tuple_of"]
 
 
 def made_by_python(function, *operands: Expr, item: Type) -> Expr:
@@ -214,6 +214,49 @@ def bound(binder, items: Expr | None, keywords: Expr | None, more, defaults) -> 
         return made_by_python(starred, Const(Object, binder), items, item=item)
     return made_by_python(interpreted.call_star, Const(Object, binder), items or Const(Object, ()), keywords,
                           item=item)
+
+
+def bound_by_name(binder, items: Expr | None, keywords: Expr | None, names, places: int,
+                  left_out: dict[str, Expr]) -> Expr:
+    """The tuple of the arguments for the parameters `names`, of which the first `places` may be items: items, values of
+    the dict, and the defaults `left_out`. Where they do not fit, the binder raises the error."""
+    none = Const(k.NoneType, None)
+    return Call(by_name, Const(Object, binder), items or none, keywords or none, constant(names), number(places),
+                constant(tuple(name not in left_out for name in names)),
+                Apply(TUPLE_MAKE, *[left_out.get(name, none) for name in names], cls=None))
+
+
+def by_name(binder, items, keywords, names, places, needed, defaults):
+    given = 0 if items is None else len(items)
+    found = 0
+    fits = given <= places
+    for n in range(given, len(names)):
+        if keywords is not None and names[n] in keywords:
+            found += 1
+        elif needed[n]:
+            fits = False
+    if not fits or keywords is not None and found != len(keywords):
+        refuse_arguments(binder, () if items is None else items, {} if keywords is None else keywords)
+    return values_by_name(items, keywords, names, needed, defaults, 0, ())
+
+
+def values_by_name(items, keywords, names, needed, defaults, n, values):
+    if n == len(names):
+        return values
+    if items is not None and n < len(items):
+        x = items[n]
+    elif keywords is None:
+        x = items[n] if needed[n] else defaults[n]
+    elif needed[n]:
+        x = keywords[names[n]]
+    else:
+        x = keywords.get(names[n], defaults[n])
+    return values_by_name(items, keywords, names, needed, defaults, n + 1, values + (x,))
+
+
+@intrinsic
+def refuse_arguments(function, items, keywords):
+    return Apply(DISCARD, by_python(interpreted.call_star, function, items, keywords))
 
 
 def other_keywords(keywords: Expr, names) -> Expr:

@@ -255,6 +255,47 @@ def test_closures_with_defaults_get_what_is_counted_and_named_at_run_time():
             agree(with_defaults, flag, 5, args, named, compiled=compiled)
 
 
+def only_named(a, b=None, *, k=2.5):
+    return a, b, k
+
+
+def by_position(a, b="x", /, c=0):
+    return a, b, c
+
+
+def three(a, b, c=0):
+    return a, b, c
+
+
+BOUND = {
+    "items": lambda items, named: three(*items),
+    "names": lambda items, named: three(**named),
+    "items and names": lambda items, named: three(*items, **named),
+    "after others": lambda items, named: (three(0, *items), only_named("p", **named)),
+    "with known names": lambda items, named: three(*items, c=9),
+    "a known name between": lambda items, named: three(*items, b=9),
+    "names alone": lambda items, named: only_named(*items, **named),
+    "positions alone": lambda items, named: by_position(*items),
+    "positions and names": lambda items, named: by_position(*items, **named),
+    "a class": lambda items, named: Rectangle(*items, **named).area(),
+    "a tuple": lambda items, named: three(*tuple(items), **named),
+}
+
+
+@pytest.mark.parametrize("name", BOUND)
+def test_items_and_names_are_bound_as_by_the_interpreter(name):
+    for items in ([], [1], [1, 2], [1, 2, 3], [1, 2, 3, 4]):
+        for named in ({}, {"c": 5}, {"a": 1, "b": 2}, {"k": 1}, {"b": 2, "z": 3}, {"width": 3}):
+            agree(BOUND[name], items, named)
+
+
+def test_values_and_defaults_of_several_types_are_bound():
+    for named in ({"b": 1}, {"b": 1, "k": 2}, {}):
+        agree(lambda named: only_named("p", **named), named)
+    for items in (["a"], ["a", "b"], [1.5], [[1], [2]]):
+        agree(lambda items: only_named(*items), items)
+
+
 def before_others(name, x, items):
     return (everything(name, *items), everything(name, 2.5, *items, x, *items), max(x, *items), min(2.5, x, *items),
             everything(x, *items, d=x), rest(*items, x), set().union({x}, *[{i} for i in items]))
