@@ -36,7 +36,6 @@ from ..lib.table import Library
 from ..ops import control
 from ..passes import inline, pipeline
 from ..types.kinds import DictDisplay, ListDisplay, is_display
-from .images import Images
 from .portable import ABSENT, Guard
 
 __all__ = ["LIBRARY", "Compiled", "Typed", "build", "calling", "compile_signature", "generic", "infer", "inspect",
@@ -46,6 +45,7 @@ generators = lazy("pyjitc.front.generators")  # only programs with `yield` load 
 elementary = lazy("pyjitc.lib.elementary.table")  # only programs with elementary functions load it
 adjoints = lazy("pyjitc.lib.adjoints")  # only programs that ask for derivatives load it
 grid = lazy("pyjitc.passes.grid")  # only kernels on the CPU load it
+images = lazy(f"{__package__}.images")  # only programs that call the library load it
 watched = lazy("pyjitc.lib.watched")  # only programs that use np.errstate load it
 bytecode = lazy("bytecode")  # only inspection needs this and the next four
 drawing = lazy("pyjitc.ir.drawing")
@@ -56,7 +56,7 @@ verify = lazy("pyjitc.ir.verify")  # only tests need it
 extended = lazy("pyjitc.lib.extended")
 
 LIBRARY = Library()
-LIBRARY.images = IMAGES = Images(LIBRARY)
+LIBRARY.store = lambda library: images.Images(library)
 
 
 class Typed(Named, fields="functions spec guards"):
@@ -111,7 +111,7 @@ def infer(function, types, options: Options, library=LIBRARY, lists=False) -> Ty
                           program_library=_watching(library) if options.errstate else library)
 
     if not functions.prototype_of(function).library:
-        IMAGES.finish(stored=False)  # what an earlier compile has left that failed
+        LIBRARY.finish(stored=False)  # what an earlier compile has left that failed
     with timed("infer"), extended.as_in_numba() if options.numba else nullcontext():
         try:
             try:
@@ -147,7 +147,7 @@ _bodies: list = []
 def _body(inst):
     """The implementation of an elementary function on this processor; see passes/elementary.py."""
     if not _bodies:
-        _bodies.append(elementary.Bodies(lambda function, types: IMAGES.typed(function, types, _spec)))
+        _bodies.append(elementary.Bodies(lambda function, types: LIBRARY.images.typed(function, types, _spec)))
     return _bodies[0](inst)
 
 
@@ -162,7 +162,7 @@ def _helper(function, types):
     if isinstance(function, str):
         module, _, name = function.rpartition(":")
         function = getattr(lazy(f"pyjitc.lib.{module}") if module else adjoints, name)
-    return IMAGES.typed(function, types, _spec)
+    return LIBRARY.images.typed(function, types, _spec)
 
 
 def _spec(function, types):
@@ -183,7 +183,7 @@ def optimise(module, options: Options, check=None):
     of the pass that left them."""
     with timed("passes"):
         found = pipeline.run(module, options, _body, _helper, check or _observer())
-    IMAGES.finish()
+    LIBRARY.finish()
     return found
 
 
@@ -197,7 +197,7 @@ def optimise_block(module, options: Options):
     """(a kernel, the first of `module`, as functions of which the first runs a block on the CPU; its plan)."""
     with timed("passes"):
         found = grid.run_module(module, options, _body, recursive, _observer())
-    IMAGES.finish()
+    LIBRARY.finish()
     return found
 
 

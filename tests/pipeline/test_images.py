@@ -69,8 +69,7 @@ def forget(monkeypatch):
     """Compile from now on as a new process does."""
     library = stages.LIBRARY
     monkeypatch.setattr(library, "memo", {})
-    monkeypatch.setattr(library, "images", images.Images(library))
-    monkeypatch.setattr(stages, "IMAGES", library.images)
+    monkeypatch.setattr(library, "_images", images.Images(library))
     monkeypatch.setattr(stages, "_bodies", [])
     specialisation._table.clear()
 
@@ -166,7 +165,7 @@ def test_what_is_read_is_what_was_written(folder):
     count = 0
     for spec in list(stages.LIBRARY.memo.values()):
         try:
-            encoded = images._Encoder(stages.IMAGES).run(spec.typed) if spec.typed is not None else None
+            encoded = images._Encoder(stages.LIBRARY.images).run(spec.typed) if spec.typed is not None else None
         except images._NotStored:
             continue
         if encoded is None:
