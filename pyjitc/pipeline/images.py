@@ -185,8 +185,12 @@ def _code_key(code: CodeType) -> tuple:
             tuple([_code_key(x) if type(x) is CodeType else (type(x).__name__, repr(x)) for x in code.co_consts]))
 
 
+def _module(name: str):
+    return sys.modules.get(name) or load(name)
+
+
 def _named(module: str, qualname: str):
-    found = load(module)
+    found = _module(module)
     for part in qualname.split("."):
         found = getattr(found, part)
     return found
@@ -194,7 +198,7 @@ def _named(module: str, qualname: str):
 
 def _operations(module: str) -> dict[str, ir.Op]:
     """The table of the operations that a module defines."""
-    return next(table for name, table in vars(load(module)).items()
+    return next(table for name, table in vars(_module(module)).items()
                 if name.endswith("_OPS") and name[0] != "_" and type(table) is dict)
 
 
@@ -346,7 +350,7 @@ class _Decoder:
     def run(self, types, operations, locs, trees, functions) -> Spec:
         images = self.images
         for module, name, args in types:
-            self.types.append(getattr(load(module), name)(*map(self.value, args)))
+            self.types.append(getattr(_module(module), name)(*map(self.value, args)))
         tables: dict[str, dict[str, ir.Op]] = {}
         ops = []
         for module, name in operations:
@@ -410,7 +414,7 @@ class _Decoder:
         if tag == "range":
             return range(*rest)
         if tag == "module":
-            return load(rest[0])
+            return _module(rest[0])
         if tag == "ellipsis":
             return ...
         raise ValueError(tag)
