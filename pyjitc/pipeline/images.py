@@ -82,9 +82,10 @@ class Images:
 
     def note(self, spec: Spec, of_program: bool) -> None:
         """Record a specialisation that was not found. of_program: let `finish` store its image."""
-        self.fresh.append(spec)
-        if of_program and not sys.dont_write_bytecode and self._may_be_used():
-            self.missed.append(spec)
+        if self._may_be_used():
+            self.fresh.append(spec)
+            if of_program and not sys.dont_write_bytecode:
+                self.missed.append(spec)
 
     def typed(self, function, types, make: Callable) -> ir.Function:
         """The typed form of a library function that a pass asks for; make: (function, types) -> its Spec."""
@@ -103,7 +104,7 @@ class Images:
         made: dict[str, bytes] = {}
         for spec in missed if stored else ():
             try:
-                if spec.typed is not None:
+                if spec.typed is not None and _lasts(spec):
                     encoded = marshal.dumps(_Encoder(self).run(spec.typed))
                     made[_path(self.digest_of(spec))] = encoded
             except (_NotStored, ValueError):
@@ -111,7 +112,7 @@ class Images:
         kept.keep(made, _MOST)
         fresh, self.fresh = self.fresh, []
         for spec in fresh:
-            if spec.typed is not None:
+            if spec.typed is not None and _lasts(spec):
                 spec.caller = spec.dependents = None
                 if any([t.passing for t, _ in spec.args]):  # it must not keep objects of the program alive
                     self._pending([spec])
@@ -128,7 +129,7 @@ class Images:
                 continue
             if spec.typed is None:
                 pending.append(spec)
-            else:
+            elif _lasts(spec):
                 self.found.setdefault(digest, spec)
         return pending
 
@@ -171,6 +172,11 @@ class Images:
             return None if any([spec.image in held for spec in self.fresh]) else _Decoder(self).run(*image)
         except (ValueError, TypeError, LookupError, AttributeError, ImportError, EOFError):
             return None
+
+
+def _lasts(spec: Spec) -> bool:
+    """Whether a specialisation is valid in other compiles: no type variable of this one is in its result."""
+    return spec.error is None and not (spec.result is not None and spec.result[0].varying)
 
 
 def _path(digest: bytes) -> str:

@@ -245,6 +245,16 @@ def test_functions_on_lists_and_dicts_have_none(folder, monkeypatch):
     assert not list(folder.rglob("*.typed"))
 
 
+def test_a_result_with_the_type_variables_of_one_compile_serves_no_other(folder, monkeypatch):
+    """The type of the items of a list that a library function returns is found anew in every compile."""
+    for _ in range(2):
+        check(expression, (A, A))  # from now on functions are looked up
+        check(lambda a: a.ravel().tolist(), (A,))
+        check(lambda a: [(x, len(a)) for x in a.ravel().tolist()], (A,))
+        check(lambda a: list(map(str, np.unique(a).tolist())), (A,))
+        forget(monkeypatch)
+
+
 def test_objects_of_the_program_are_neither_stored_nor_kept_alive(folder):
     def made():
         def key(x):
