@@ -140,7 +140,9 @@ class Module:
     def symbol(self, fn: ir.Function) -> str:
         found = self.symbols.get(fn)
         if found is None:
-            base = "".join(c if c.isascii() and c.isalnum() or c in "_." else "_" for c in fn.name)
+            name, _, count = fn.name.rpartition(".")  # of a library function, which may come from another process,
+            name = name if fn.library and count.isdigit() else fn.name  # the number of the name tells nothing
+            base = "".join(c if c.isascii() and c.isalnum() or c in "_." else "_" for c in name)
             found = self.symbols[fn] = f"@f{len(self.symbols)}.{base}"
         return found
 

@@ -8,11 +8,11 @@ them.
 """
 from __future__ import annotations
 
-import os
 import sys
 from _blake2 import blake2b
 from importlib._bootstrap_external import cache_from_source
 
+from ..base import kept
 from ..base.forks import LLVM
 from . import link, llvm
 from .helpers import NEEDS, TEXT, declare, is_often_called, search_of, text
@@ -79,36 +79,12 @@ def image(source: str, target: Target, level: int = 0) -> bytes:
     """The object that LLVM makes of a text; it may have been made before."""
     digest = blake2b(repr((source, target, level, llvm.version())).encode(), digest_size=10).hexdigest()
     path = f"{cache_from_source(__file__).rpartition('.')[0]}.{digest}.o"
-    try:
-        with open(path, "rb", 0) as file:
-            data = file.read()
-        if blake2b(data[16:], digest_size=16).digest() == data[:16]:
-            return data[16:]
-    except OSError:
-        pass
-    data = link.to_object(source, target, level)
-    if not sys.dont_write_bytecode:
-        _keep(path, blake2b(data, digest_size=16).digest() + data)
+    data = kept.read(path)
+    if data is None:
+        data = link.to_object(source, target, level)
+        if not sys.dont_write_bytecode:
+            kept.keep({path: data}, _MAX_FILES)
     return data
-
-
-def _keep(path: str, data: bytes) -> None:
-    """Write a file atomically, and remove the oldest ones where there are many; failure is no error."""
-    temporary = f"{path}.{os.getpid()}"
-    folder = os.path.dirname(path)
-    try:
-        os.makedirs(folder, exist_ok=True)
-        with open(temporary, "xb") as file:
-            file.write(data)
-        os.replace(temporary, path)
-        kept = [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".o")]
-        for old in sorted(kept, key=os.path.getmtime)[:-_MAX_FILES]:
-            os.unlink(old)
-    except OSError:
-        try:
-            os.unlink(temporary)
-        except OSError:
-            pass
 
 
 def declaration(name: str) -> str:

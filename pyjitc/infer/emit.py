@@ -46,10 +46,9 @@ def emit(session, entry) -> list[ir.Function]:
             spec.typed.flags = session.library.flags.get(code, spec.typed.flags)
             if session.options.parallel or code in session.parallel:
                 spec.typed.flags = spec.typed.flags._replace(parallel=True)
-            if code in session.library.derivatives:
-                spec.typed.memo["rules"] = session.library.derivatives[code]
-            if code in session.library.batched:
-                spec.typed.memo["batched"] = session.library.batched[code], tuple([v for _, v in spec.args])
+            if proto.library:
+                spec.typed.memo["spec"] = spec
+                session.library.declare(spec.typed, code, spec.args)
             if spec.rules is not None:
                 spec.typed.memo["rules"] = spec.rules.with_functions(shell)
             queue.append(spec)

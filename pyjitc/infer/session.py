@@ -97,10 +97,11 @@ class Spec:
 
     result: AV of the returned value (None: no return reached yet); raises: an exception may leave it; error: the first
     located error; typed: the typed ir.Function, filled by emission; caller: (analysis, instruction) of the first call;
-    rules: the specialisations of its derivatives, where the program gives them (infer/derivatives.py)."""
+    rules: the specialisations of its derivatives, where the program gives them (infer/derivatives.py); image: of a
+    library function, its hash in pipeline/images.py."""
 
     __slots__ = ("proto", "args", "closure", "result", "raises", "error", "typed", "analysis", "dependents", "key",
-                 "function", "caller", "accepts", "remarks", "rules")
+                 "function", "caller", "accepts", "remarks", "rules", "image")
 
     def __init__(self, proto, args, closure, function):
         self.proto = proto
@@ -117,6 +118,7 @@ class Spec:
         self.rules: Any = None
         self.key = None
         self.accepts: tuple[Type, ...] = ()  # for the entry: types of arguments that a call may pass
+        self.image: bytes | None = None
         self.remarks: list = []  # for the entry: what the interpreter does (infer/forgiving.py)
 
 
@@ -277,6 +279,12 @@ class Session:
         key = (proto, tuple((t, self._hashed(v)) for t, v in args), closure and closure[0],
                id(function) if function and function.__closure__ else None, self.options.parallel, self.options.numba)
         spec = self.specs.get(key) or self.library.memo.get(key)
+        images = self.library.images if spec is None and proto.library and closure is None and key[3] is None else None
+        of_program = caller is not None and not caller[0].spec.proto.library
+        if images is not None:
+            spec = images.find(key, proto, args, of_program)
+            if spec is not None:
+                (self.specs if any([t.passing for t, _ in args]) else self.library.memo)[key] = spec
         if spec is None:
             count = self.counts[proto] = self.counts.get(proto, 0) + 1
             most = _MAX_LIBRARY_SPECS if proto.library else _MAX_SPECS
@@ -292,6 +300,8 @@ class Session:
             spec.analysis = self.analysis_class(self, spec)  # if that raises, the next call must not find `spec`
             self.specs[key] = spec
             self.order.append(spec)
+            if images is not None:
+                images.note(spec, of_program)
             # otherwise it remains pending, and its callers are visited again once it has a result
             if self.depth < _MAX_DEPTH:
                 self.depth += 1

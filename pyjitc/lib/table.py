@@ -6,6 +6,7 @@ from __future__ import annotations
 import builtins
 import types as pytypes
 from functools import partial
+from typing import Any, Callable
 
 import numpy as np
 
@@ -130,6 +131,7 @@ _COMPARED = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge
 
 class Library:
     """The library's interface for inference. `memo`: specialisations of library functions, for the whole process;
+    `store`: library -> those on disk (pipeline/images.py), which a first compile may not need;
     `flags`: code of library functions that are not inlined -> flags of their typed forms; `derivatives`: code of some
     of them -> their derivatives; `batched`: code of library functions -> their forms for batches."""
 
@@ -139,7 +141,29 @@ class Library:
 
     def __init__(self):
         self.memo: dict = {}
+        self.store: Callable | None = None
+        self._images: Any = None
         self.calls = {id(f): rule for f, rule in RULES.items()}
+
+    @property
+    def images(self):
+        """The functions of this library on disk, None where it has none."""
+        if self._images is None and self.store is not None:
+            self._images = self.store(self)
+        return self._images
+
+    def finish(self, stored: bool = True) -> None:
+        """A compile is at its end: see pipeline/images.py."""
+        if self._images is not None:
+            self._images.finish(stored)
+
+    def declare(self, fn, code, args) -> None:
+        """Note the derivatives, and the form for batches, of a typed function. code: that of the library function;
+        args: the types and constants of its specialisation."""
+        if code in self.derivatives:
+            fn.memo["rules"] = self.derivatives[code]
+        if code in self.batched:
+            fn.memo["batched"] = self.batched[code], tuple([v for _, v in args])
 
     def replace(self, rules) -> None:
         """Replace rules on the target of this library: function -> rule."""

@@ -30,7 +30,7 @@ from ..runtime.loader import LoadError
 from ..runtime.platform import cpu_identity
 from . import portable
 
-__all__ = ["Making", "key_of", "read", "write", "kept", "folder", "unsafe", "limit", "Variant"]
+__all__ = ["Making", "key_of", "read", "write", "kept", "folder", "unsafe", "limit", "Variant", "versions"]
 
 _fcntl = lazy("fcntl")  # needed only for a compile, which takes longer than the import
 _MAGIC = b"pyjitc1\n"
@@ -54,12 +54,12 @@ def key_of(function, types, options: Options, target=()) -> str | None:
     parts = tuple(map(portable.type_key, types))
     if not portable.portable(parts):
         return None
-    text = repr((portable.code_hash(function.__code__), parts, tuple(options._replace(cache=False)), _environment(),
+    text = repr((portable.code_hash(function.__code__), parts, tuple(options._replace(cache=False)), versions(),
                  environment("PYJITC_BLAS"), *target))
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32).hexdigest()
 
 
-def _environment() -> str:
+def versions() -> str:
     """A digest of the versions of everything that makes the code, computed once for each process."""
     if not _versions:
         parts = sys.version, np.__version__, _llvmlite_state(), _own_state(), cpu_identity()

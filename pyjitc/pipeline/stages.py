@@ -45,6 +45,7 @@ generators = lazy("pyjitc.front.generators")  # only programs with `yield` load 
 elementary = lazy("pyjitc.lib.elementary.table")  # only programs with elementary functions load it
 adjoints = lazy("pyjitc.lib.adjoints")  # only programs that ask for derivatives load it
 grid = lazy("pyjitc.passes.grid")  # only kernels on the CPU load it
+images = lazy(f"{__package__}.images")  # only programs that call the library load it
 watched = lazy("pyjitc.lib.watched")  # only programs that use np.errstate load it
 bytecode = lazy("bytecode")  # only inspection needs this and the next four
 drawing = lazy("pyjitc.ir.drawing")
@@ -55,6 +56,7 @@ verify = lazy("pyjitc.ir.verify")  # only tests need it
 extended = lazy("pyjitc.lib.extended")
 
 LIBRARY = Library()
+LIBRARY.store = lambda library: images.Images(library)
 
 
 class Typed(Named, fields="functions spec guards"):
@@ -109,6 +111,8 @@ def infer(function, types, options: Options, library=LIBRARY, lists=False) -> Ty
                           program_library=_watching(library) if options.errstate else library)
 
     with timed("infer"), extended.as_in_numba(options.numba) if options.numba else nullcontext():
+        if not functions.prototype_of(function).library:
+            LIBRARY.finish(stored=False)  # what an earlier compile has left that failed
         try:
             try:
                 typed, spec, dependencies = found(options)
@@ -143,7 +147,7 @@ _bodies: list = []
 def _body(inst):
     """The implementation of an elementary function on this processor; see passes/elementary.py."""
     if not _bodies:
-        _bodies.append(elementary.Bodies(lambda function, types: infer(function, types, Options()).spec.typed))
+        _bodies.append(elementary.Bodies(lambda function, types: LIBRARY.images.typed(function, types, _spec)))
     return _bodies[0](inst)
 
 
@@ -158,10 +162,15 @@ def _helper(function, types):
     if isinstance(function, str):
         module, _, name = function.rpartition(":")
         function = getattr(lazy(f"pyjitc.lib.{module}") if module else adjoints, name)
+    return LIBRARY.images.typed(function, types, _spec)
+
+
+def _spec(function, types):
+    """The specialisation of a library function."""
     spec = infer(function, types, Options()).spec
     if spec.error is not None:
         raise spec.error
-    return spec.typed
+    return spec
 
 
 def to_regions(module, options: Options):
@@ -173,7 +182,9 @@ def optimise(module, options: Options, check=None):
     """Typed functions, the entry first, after the passes for this processor. check: called with functions and the name
     of the pass that left them."""
     with timed("passes"):
-        return pipeline.run(module, options, _body, _helper, check or _observer())
+        found = pipeline.run(module, options, _body, _helper, check or _observer())
+    LIBRARY.finish()
+    return found
 
 
 def optimise_device(module, options: Options, body):
@@ -185,7 +196,9 @@ def optimise_device(module, options: Options, body):
 def optimise_block(module, options: Options):
     """(a kernel, the first of `module`, as functions of which the first runs a block on the CPU; its plan)."""
     with timed("passes"):
-        return grid.run_module(module, options, _body, recursive, _observer())
+        found = grid.run_module(module, options, _body, recursive, _observer())
+    LIBRARY.finish()
+    return found
 
 
 def _observer():

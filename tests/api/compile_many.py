@@ -317,6 +317,7 @@ def all_stages():
 
 
 def main(order, directory=None):
+    sys.dont_write_bytecode = True  # other processes must not find the empty objects that stand for code below
     to_object = link.to_object
     for k, (name, stages) in list(enumerate(all_stages()))[::-1 if order == "backwards" else 1]:
         link.to_object = to_object if directory is not None or k % 3 == 0 else lambda *given: b""

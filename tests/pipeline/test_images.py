@@ -1,0 +1,268 @@
+"""Typed library functions on disk: the next process reads what inference made, and compiles the same code."""
+import copy
+import gc
+import marshal
+import sys
+import weakref
+
+import numpy as np
+import pytest
+
+import pyjitc
+from pyjitc import njit
+from pyjitc.base import kept
+from pyjitc.codegen import link
+from pyjitc.infer import analysis
+from pyjitc.lib import extended
+from pyjitc.passes import inline
+from pyjitc.pipeline import cache, images, specialisation, stages
+
+A = np.linspace(-2.0, 3.0, 12).reshape(3, 4)
+
+
+def expression(a, b):
+    return np.exp(a) * 2.0 + b
+
+
+def reductions(a):
+    return a.mean(axis=0), a.sum(), np.argmax(a), np.median(a.ravel())
+
+
+def products(a, b):
+    c = a @ b.T
+    return c, c @ c[0], np.linalg.solve(c + 5.0 * np.eye(3), c[1])
+
+
+def views(a):
+    b = a.reshape(-1)[2:8].copy()
+    b[1:3] += 1
+    b[a.ravel()[:6] > 0] = 7.0
+    return b, np.concatenate((b, b[::-1])), np.where(b > 1, b, 0), np.clip(b, 0.0, 2.0)
+
+
+def texts(words):
+    found = {}
+    for word in words.split(","):
+        found[word.strip()] = found.get(word.strip(), 0) + 1
+    return sorted(found), [len(word) for word in found]
+
+
+def random(n):
+    np.random.seed(3)
+    return np.random.normal(0.0, 1.0, n), np.random.randint(0, 9, n)
+
+
+PROGRAMS = {"expression": (expression, (A, A[::-1])), "reductions": (reductions, (A,)),
+            "products": (products, (A, A + 1.0)), "views": (views, (A,)),
+            "random": (random, (5,)), "complex": (expression, (A + 2j, A)), "single": (reductions, (A.astype("f4"),))}
+
+
+@pytest.fixture
+def folder(monkeypatch, tmp_path):
+    monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path))
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    forget(monkeypatch)
+    return tmp_path
+
+
+def forget(monkeypatch):
+    """Compile from now on as a new process does."""
+    library = stages.LIBRARY
+    monkeypatch.setattr(library, "memo", {})
+    monkeypatch.setattr(library, "_images", images.Images(library))
+    monkeypatch.setattr(stages, "_bodies", [])
+    specialisation._table.clear()
+
+
+@pytest.fixture
+def watched(monkeypatch):
+    """(the library functions that were inferred, the texts that LLVM got)."""
+    inferred, made = [], []
+    begin, to_object = analysis.Analysis.__init__, link.to_object
+
+    def init(self, session, spec):
+        if spec.proto.library:
+            inferred.append(spec.proto.qualname)
+        begin(self, session, spec)
+
+    def compiled(text, target, *level):
+        made.append(text)
+        return to_object(text, target, *level)
+
+    monkeypatch.setattr(analysis.Analysis, "__init__", init)
+    monkeypatch.setattr(link, "to_object", compiled)
+    return inferred, made
+
+
+def check(function, args):
+    actual, expected = njit(function)(*copy.deepcopy(args)), function(*copy.deepcopy(args))
+    assert type(actual) is type(expected)
+    for x, y in zip(actual, expected) if type(expected) is tuple else [(actual, expected)]:
+        assert type(x) is type(y)
+        if isinstance(y, (np.ndarray, np.generic)):
+            assert x.dtype == y.dtype
+            np.testing.assert_allclose(x, y, rtol=1e-5)
+        else:
+            assert x == y
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_next_process_infers_nothing_of_the_library(name, folder, watched, monkeypatch):
+    inferred, made = watched
+    function, args = PROGRAMS[name]
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    check(function, args)
+    assert not list(folder.rglob("*.typed"))
+    first, count = made[-1], len(inferred)
+    assert count
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    forget(monkeypatch)
+    check(function, args)
+    assert made[-1] == first and len(inferred) == 2 * count and list(folder.rglob("*.typed"))
+    forget(monkeypatch)
+    check(function, args)
+    # the rest: calls of which nothing is left in the end
+    assert made[-1] == first and len(inferred) <= 2 * count + {"reductions": 2, "single": 2, "views": 1}.get(name, 0)
+
+
+def test_a_function_that_is_also_in_an_image_is_made_once(folder, watched, monkeypatch):
+    """An image is not read where a function in it is being made: there would be two of it in the code."""
+    _, made = watched
+
+    def both(a):
+        b = a[::2] * 2.0
+        a[1:] += a[:-1]
+        a[:-1] += a[1:] * 3.0
+        return b, a.reshape(2, -1)
+
+    def one(a):
+        a[:-1] += a[1:] * 3.0
+        return a
+
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    check(both, (A.ravel(),))
+    expected = made[-1]
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    forget(monkeypatch)
+    njit(one)(A.ravel().copy())
+    for _ in range(3):
+        forget(monkeypatch)
+        check(both, (A.ravel(),))
+        assert made[-1] == expected
+
+
+def reachable(fn):
+    found = [fn]
+    for one in found:
+        found += [callee for callee in inline.callees(one) if callee not in found]
+    return found
+
+
+def test_what_is_read_is_what_was_written(folder):
+    """Encoding what was decoded gives the same again."""
+    for function, args in PROGRAMS.values():
+        njit(function)(*args)
+    count = 0
+    for spec in list(stages.LIBRARY.memo.values()):
+        try:
+            encoded = images._Encoder(stages.LIBRARY.images).run(spec.typed) if spec.typed is not None else None
+        except images._NotStored:
+            continue
+        if encoded is None:
+            continue
+        other = images.Images(stages.LIBRARY)
+        again = images._Decoder(other).run(*marshal.loads(marshal.dumps(encoded)))
+        assert (again.result, again.raises, again.image) == (spec.result, spec.raises, spec.image)
+        assert images._Encoder(other).run(again.typed) == encoded
+        assert all(one.library and one.flags.simplified for one in reachable(again.typed))
+        count += 1
+    assert count > 50
+
+
+def test_damaged_images_and_those_of_other_versions_are_not_read(folder, watched, monkeypatch):
+    inferred, made = watched
+    check(expression, (A, A))
+    first, count, files = made[-1], len(inferred), list(folder.rglob("*.typed"))
+    for damage in (lambda data: b"", lambda data: data[:-1], lambda data: data[:40] + b"x" + data[41:]):
+        for path in files:
+            path.write_bytes(damage(path.read_bytes()))
+        forget(monkeypatch)
+        before = len(inferred)
+        check(expression, (A, A))
+        assert made[-1] == first and len(inferred) == before + count
+    for path in files:  # a right checksum of what no version has written
+        kept.keep({str(path): marshal.dumps(([("pyjitc.types.kinds", "Missing", ())], [], [], [], []))}, 9)
+    forget(monkeypatch)
+    check(expression, (A, A))
+    assert made[-1] == first
+    forget(monkeypatch)
+    monkeypatch.setattr(cache, "_versions", ["another version"])
+    before = len(inferred)
+    check(expression, (A, A))
+    assert len(inferred) == before + count and len(list(folder.rglob("*.typed"))) == 2 * len(files)
+
+
+def test_derivatives_and_batches_are_those_of_the_functions(folder, monkeypatch):
+    """A function of an image has its derivatives and its form for batches, which are objects of the library."""
+    def loss(x):
+        return np.sum((x @ A) ** 2) + np.linalg.solve(x[:, :3] + 9.0 * np.eye(3), x[0, :3]).sum()
+
+    x = np.linspace(0.0, 1.0, 9).reshape(3, 3)
+    found = []
+    for _ in range(3):
+        found.append((njit(loss)(x), pyjitc.grad(loss)(x), pyjitc.vmap(loss)(np.stack((x, x + 1.0)))))
+        forget(monkeypatch)
+    for value, gradient, batch in found[1:]:
+        assert value == found[0][0]
+        np.testing.assert_array_equal(gradient, found[0][1])
+        np.testing.assert_array_equal(batch, found[0][2])
+
+
+def test_exceptions(folder, monkeypatch):
+    def fails(a, n):
+        return a.reshape(n, 5)
+
+    for _ in range(2):
+        with pytest.raises(ValueError) as expected:
+            fails(A, 3)
+        with pytest.raises(ValueError) as actual:
+            njit(fails)(A, 3)
+        assert str(actual.value) == str(expected.value)
+        forget(monkeypatch)
+
+
+def test_meanings_that_a_program_registers_are_in_no_image(folder, monkeypatch):
+    monkeypatch.setitem(extended.METHODS, "unknown", [lambda args, kwargs: None])
+    check(expression, (A, A))
+    assert not list(folder.rglob("*.typed"))
+
+
+def test_functions_on_lists_and_dicts_have_none(folder, monkeypatch):
+    """The types of their items are those of one program."""
+    for _ in range(2):
+        check(texts, ("a, b,a",))
+        forget(monkeypatch)
+    assert not list(folder.rglob("*.typed"))
+
+
+def test_a_result_with_the_type_variables_of_one_compile_serves_no_other(folder, monkeypatch):
+    """The type of the items of a list that a library function returns is found anew in every compile."""
+    for _ in range(2):
+        check(expression, (A, A))  # from now on functions are looked up
+        check(lambda a: a.ravel().tolist(), (A,))
+        check(lambda a: [(x, len(a)) for x in a.ravel().tolist()], (A,))
+        check(lambda a: list(map(str, np.unique(a).tolist())), (A,))
+        forget(monkeypatch)
+
+
+def test_objects_of_the_program_are_neither_stored_nor_kept_alive(folder):
+    def made():
+        def key(x):
+            return -x
+
+        assert njit(lambda words: sorted(words, key=key))([1, 3, 2]) == [3, 2, 1]
+        return weakref.ref(key)
+
+    held = made()
+    gc.collect()
+    assert held() is None
