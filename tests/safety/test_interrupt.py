@@ -156,6 +156,30 @@ LOOPS = {
                 s += int(a[i % 7])
             return s
     """,
+    "products": """
+        def loop(n, a):
+            m = a.repeat(250).reshape(500, 500)
+            s = 0.0
+            for i in range(n):
+                s += (m @ m)[0, 0]
+            return s
+    """,
+    "products with vectors": """
+        def loop(n, a):
+            m = a.repeat(1000).reshape(1000, 1000)
+            s = 0.0
+            for i in range(n):
+                s += (m @ m[i % 7])[0] + np.dot(m.ravel(), m.ravel())
+            return s
+    """,
+    "random numbers": """
+        def loop(n, a):
+            generator, s = np.random.default_rng(1), 0.0
+            for i in range(n):
+                s += np.random.random(200_000)[0] + generator.random(200_000)[0]
+                s += generator.integers(9, size=200_000)[0] + np.random.choice(a, 200_000)[0]
+            return s
+    """,
     "finally": """
         def loop(n, a):
             try:
