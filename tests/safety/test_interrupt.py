@@ -180,6 +180,20 @@ LOOPS = {
                 s += generator.integers(9, size=200_000)[0] + np.random.choice(a, 200_000)[0]
             return s
     """,
+    "copies of a list": """
+        def loop(n, a):
+            numbers, s = list(range(5_000)), 0
+            for i in range(n):
+                s += len(numbers[:]) + numbers.count(-1)
+            return s, numbers
+    """,
+    "texts": """
+        def loop(n, a):
+            text, s = "ab" * 10_000, 0
+            for i in range(n):
+                s += len(text.replace("b", "cd"))
+            return s
+    """,
     "finally": """
         def loop(n, a):
             try:
