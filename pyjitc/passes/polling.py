@@ -20,7 +20,8 @@ poll, neither one of constant length nor one for which the guard says so.
 The body of a loop of a few scalar operations is written twice or four times, with one poll for all copies. A function
 is flagged `skips_loop_passes` if all of its loops have the single-loop form above and recompute no invariant value: the
 loop passes of LLVM would find nothing to do. An outer loop needs no poll of its own if no iteration can finish without
-reaching the poll of an inner loop. A counted loop that has no effects and whose values are unused is bypassed. Loops of
+reaching the poll of an inner loop. Where an iteration may copy or search an object of the interpreter, which may be
+large, polls are closer together. A counted loop that has no effects and whose values are unused is bypassed. Loops of
 library functions that must not handle signals (`unpolled`) have no poll.
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order.
 """
@@ -32,7 +33,7 @@ from ..ir.cfg import LoopNest, in_edges, reverse_postorder, successors
 from ..ir.uses import readers as readers_of
 from ..ops import control
 from ..ops.arith import IADD, IAND, IGT, ILT, IMUL, INE, ISHR, ISUB
-from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, HIDDEN, POLL, item_bytes
+from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, FUEL, HIDDEN, POLL, item_bytes
 from ..ops.structure import SELECT
 from ..types.kinds import Bool, Int
 from .counted import FEW, Definitions, affine, counts_down, find, step_of
@@ -46,6 +47,8 @@ from .rewrite import clone_blocks, split_edge
 __all__ = ["run"]
 
 STRIP = 1 << 14  # iterations between two polls
+_FEW_CALLS = 1 << 8  # the same if they work on large objects of the interpreter, perhaps, or call the library
+_CALL = FUEL // _FEW_CALLS  # units of work of such an iteration
 _LONG_STEP = 1 << 40  # beyond it, the product of a step and the length of a strip may not fit
 _BRIEF = 20  # most operations of a loop whose body is written twice
 _BRIEFER, _COPIES = 14, 4  # most operations of a loop whose body is written more often, and how often
@@ -157,7 +160,7 @@ class _Polls:
         unpolled = loop.blocks if work else _reached_without(loop, self.polled.intersection(_headers_in(loop)))
         for source, inst, edge in self.edges[loop.header]:
             if source in unpolled:
-                _poll(self.fn, source, inst, edge, work)
+                _poll(self.fn, source, inst, edge, work, _CALL if _may_take_long(loop) else 4)
 
     def add_to_counted(self, loop, counted, work) -> bool:
         """Give a counted loop one of the forms above. Returns whether it has one, or needs no poll. work: the lengths
@@ -350,8 +353,16 @@ def _at_most(v, defs):
     return defs.constant(v)
 
 
-def _poll(fn, source, inst, edge, work=()):
-    """Add a poll on a back edge, outside `try` (see generic.POLL). work: lengths of inner loops that do not poll."""
+def _may_take_long(loop) -> bool:
+    """Whether an iteration may take long without a poll: a list that it copies may be large."""
+    return any([inst.op.effects & ir.HOST and inst.op.cost == ir.CALL
+                or inst.op is control.INVOKE and inst.attrs["callee"].library
+                for block in loop.blocks for inst in block.insts])
+
+
+def _poll(fn, source, inst, edge, work, least):
+    """Add a poll on a back edge, outside `try` (see generic.POLL). work: lengths of inner loops that do not poll;
+    least: what an iteration costs without them."""
     insts: list[ir.Inst] = []
     cost: tuple = ()
     for length in work:
@@ -359,7 +370,7 @@ def _poll(fn, source, inst, edge, work=()):
             insts.append(ir.Inst(IADD, (*cost, length), {}, ir.Value(Int), inst.loc))
             length = insts[-1].result
         cost = length,
-    insts.append(ir.Inst(POLL, cost, {} if cost else {"cost": 4}, None, inst.loc))
+    insts.append(ir.Inst(POLL, cost, {} if cost else {"cost": least}, None, inst.loc))
     if len(inst.targets) == 1:
         here = source.insts.index(inst)
         source.insts[here:here] = insts
@@ -422,6 +433,20 @@ def _count_to_zero(counted, defs) -> None:
         branch.args = [more]
 
 
+def _between_polls(loop) -> tuple[int, int]:
+    """The most iterations of a loop between two polls, and the units of work of each."""
+    return (_FEW_CALLS, _CALL) if _may_take_long(loop) else (STRIP, 1)
+
+
+def _poll_for(take, cost: int, loc) -> list[ir.Inst]:
+    """A poll for `take` iterations."""
+    if cost == 1:
+        return [ir.Inst(POLL, (take,), {}, None, loc)]
+    each, work = ir.Value(Int), ir.Value(Int)
+    return [ir.Inst(control.CONST, (), {"value": cost}, each, loc), ir.Inst(IMUL, (take, each), {}, work, loc),
+            ir.Inst(POLL, (work,), {}, None, loc)]
+
+
 def _strip(fn, counted, edges, defs, readers, unroll):
     loop, header = counted.loop, counted.loop.header
     branch = header.terminator
@@ -433,9 +458,10 @@ def _strip(fn, counted, edges, defs, readers, unroll):
     left = strip.params[at]
     limit, fewer, take = ir.Value(Int), ir.Value(Bool), ir.Value(Int, "take")
     passed = [p for k, p in enumerate(strip.params) if k != at or not spare]
+    most, cost = _between_polls(loop)
     strip.insts = [
-        ir.Inst(control.CONST, (), {"value": STRIP}, limit, loc), ir.Inst(ILT, (left, limit), {}, fewer, loc),
-        ir.Inst(SELECT, (fewer, left, limit), {}, take, loc), ir.Inst(POLL, (take,), {}, None, loc),
+        ir.Inst(control.CONST, (), {"value": most}, limit, loc), ir.Inst(ILT, (left, limit), {}, fewer, loc),
+        ir.Inst(SELECT, (fewer, left, limit), {}, take, loc), *_poll_for(take, cost, loc),
         ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(header, [*passed, take])])]
     for source, inst, edge in edges[header]:
         if source in loop.blocks:  # the inner loop counts the strip down
@@ -569,9 +595,10 @@ def _pause(fn, counted, edges, readers):
     rest = counted.left if index is None else do(ISUB, end, index)
 
     def poll():
-        limit = do(control.CONST, value=STRIP)
+        most, cost = _between_polls(loop)
+        limit = do(control.CONST, value=most)
         take = do(SELECT, do(ILT, rest, limit, type=Bool), rest, limit)
-        insts.append(ir.Inst(POLL, (take,), {}, None, loc))
+        insts.extend(_poll_for(take, cost, loc))
         return take
 
     # a loop around this one relies on the poll where this one makes no trip

@@ -549,7 +549,7 @@ class _Writer:
                 value = r.choice(("{0}", "{0} + {1}", "{0} - {1}", "{0} * {1}", "np.where({0} > 1, {0}, {1})",
                                   "{0} + {1} * 2", "-{0}", "abs({0})", "np.sqrt(abs({0}))", "{0}[::-1]",
                                   "{0} > {1}", "np.minimum(abs({0}) + 1, 9)", "({0} + {1})[::-1]", "{0}.copy()",
-                                  "np.cumsum({0})", "np.sort({0})", "{0} / 2", "{0} // 3")).format(one, two)
+                                  "np.cumsum({0})", "np.sort(abs({0}))", "{0} / 2", "{0} // 3")).format(one, two)
                 way = r.random()
                 if way < .5:
                     target += "[:]" if target in ("a", "b", "c", "d", "p") or target.endswith(".T") else ""

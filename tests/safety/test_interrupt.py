@@ -156,6 +156,44 @@ LOOPS = {
                 s += int(a[i % 7])
             return s
     """,
+    "products": """
+        def loop(n, a):
+            m = a.repeat(250).reshape(500, 500)
+            s = 0.0
+            for i in range(n):
+                s += (m @ m)[0, 0]
+            return s
+    """,
+    "products with vectors": """
+        def loop(n, a):
+            m = a.repeat(1000).reshape(1000, 1000)
+            s = 0.0
+            for i in range(n):
+                s += (m @ m[i % 7])[0] + np.dot(m.ravel(), m.ravel())
+            return s
+    """,
+    "random numbers": """
+        def loop(n, a):
+            generator, s = np.random.default_rng(1), 0.0
+            for i in range(n):
+                s += np.random.random(200_000)[0] + generator.random(200_000)[0]
+                s += generator.integers(9, size=200_000)[0] + np.random.choice(a, 200_000)[0]
+            return s
+    """,
+    "copies of a list": """
+        def loop(n, a):
+            numbers, s = list(range(5_000)), 0
+            for i in range(n):
+                s += len(numbers[:]) + numbers.count(-1)
+            return s, numbers
+    """,
+    "texts": """
+        def loop(n, a):
+            text, s = "ab" * 10_000, 0
+            for i in range(n):
+                s += len(text.replace("b", "cd"))
+            return s
+    """,
     "finally": """
         def loop(n, a):
             try:

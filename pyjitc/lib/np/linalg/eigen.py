@@ -11,6 +11,7 @@ from ....types import kinds as k
 from ...build import by_value, unvectorised
 from ...rule import Constant, rule
 from .linalg import check_square, columns, matrices, narrowed, put_columns, work_space
+from .products import worked
 from .stacks import over_matrices
 
 __all__ = ["CALLS"]
@@ -27,6 +28,7 @@ def symmetric(work, w, letters):
     n = len(work)
     if n == 0:
         return
+    worked(n * n * n)
     query, integers = np.empty(1, work.dtype), np.zeros(1, np.int64)
     if work.dtype.kind == "c":
         reals = np.empty(1, np.float64)
@@ -134,6 +136,7 @@ def check_finite(a):
 @unvectorised
 def eigen_complex(work, w, v, letters):
     n = len(work)
+    worked(n * n * n)
     query, reals = np.empty(1, work.dtype), np.empty(max(1, 2 * n), np.float64)
     BLAS(n, work, n, w, v, n, v, n, query, -1, reals, name="geev", letters=letters, result="info")
     space = work_space(query)
@@ -145,6 +148,7 @@ def eigen_complex(work, w, v, letters):
 @unvectorised
 def eigen_real(work, real, imag, v, letters):
     n = len(work)
+    worked(n * n * n)
     query = np.empty(1, work.dtype)
     BLAS(n, work, n, real, imag, v, n, v, n, query, -1, name="geev", letters=letters, result="info")
     space = work_space(query)

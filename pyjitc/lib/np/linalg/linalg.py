@@ -20,7 +20,7 @@ from ...build import by_value, compiled, derivatives, unvectorised
 from ...intrinsics import strided
 from ...rule import Constant, rule
 from .factors import own_cholesky, own_lu, own_solve
-from .products import as_array, conjugated, converted, of_type, stack_shape
+from .products import as_array, conjugated, converted, of_type, stack_shape, worked
 from .stacks import over_matrices
 
 __all__ = ["CALLS"]
@@ -394,6 +394,7 @@ def qr_factors(a):
     m, n = a.shape
     work, tau = columns(a), np.empty(min(m, n), a.dtype)
     if m > 0 and n > 0:
+        worked(m * n * len(tau))
         query = np.empty(1, a.dtype)
         BLAS(m, n, work, m, tau, query, -1, name="geqrf", result="info")
         space = work_space(query)
@@ -501,6 +502,7 @@ def singular(u, s, v, a, job):
     few = min(m, n)
     if few == 0:
         return
+    worked(m * n * few)
     left, right = max(1, u.shape[1]), max(1, v.shape[1])
     integers = np.empty(8 * few, np.int64)
     query = np.empty(1, a.dtype)

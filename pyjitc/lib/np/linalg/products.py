@@ -9,10 +9,10 @@ import numpy as np
 
 from ....base.lazy import lazy
 from ....infer.meaning import Call, CallValue, Const, Expr, Mismatch, NotNative, Nest, Throw
-from ....ops.arith import IADD, IMUL
+from ....ops.arith import IADD, IMUL, ISHR
 from ....ops.blas import BLAS, BLAS_THREADS
 from ....ops.math import MULADD
-from ....ops.memory import ARRAY_DATA, ARRAY_LOAD, ARRAY_STORE, DOT, FEW_ROWS
+from ....ops.memory import ARRAY_DATA, ARRAY_LOAD, ARRAY_STORE, DOT, FEW_ROWS, POLL
 from ....runtime import blas
 from ....types import kinds as k
 from ....types.kinds import Array, DType, NoneType, is_number
@@ -35,6 +35,12 @@ LARGE, MANY = 1 << 21, 256  # bytes and rows of that matrix: BLAS copies it, and
 LONG = 10000  # elements of vectors from which on BLAS may use several threads
 SMALL = 250  # multiplications up to which loops are faster than a call
 PANEL = 128  # rows and columns of the packed part of the second matrix
+
+
+def worked(count):
+    """Let Python handle signals now and then, in loops over products, too: functions of BLAS and LAPACK, which do not,
+    make about this many multiplications."""
+    POLL(ISHR(count, 3))
 
 
 # -- two vectors
@@ -60,6 +66,7 @@ def vector_dot(a, b):
 
 @unoptimised
 def long_dot(a, b):
+    worked(len(a))
     if a.strides[0] > 0 and b.strides[0] > 0 and a.strides[0] % a.itemsize == 0 and b.strides[0] % b.itemsize == 0:
         return BLAS(len(a), a, a.strides[0] // a.itemsize, b, b.strides[0] // a.itemsize, name="dot", result="number")
     return DOT(a, b)
@@ -177,6 +184,7 @@ def matvec(y, a, x):
             if not rows and not blas_rows(a.T):
                 a = packed(a)
                 rows = True
+            worked(IMUL(m, n))
             BLAS(rows, n if rows else m, m if rows else n, 1.0,
                  a, lead(a.strides[0], a.itemsize, n) if rows else lead(a.strides[1], a.itemsize, m),
                  x, x.strides[0] // x.itemsize, 0.0, y, y.strides[0] // y.itemsize, name="gemv")
@@ -286,6 +294,7 @@ def matmat(c, a, b):
         if IMUL(IMUL(m, n), inner) <= SMALL:
             plain_small(c, a, b, SMALL)
         else:
+            worked(IMUL(IMUL(m, n), inner))
             same = (ARRAY_DATA(a) == ARRAY_DATA(b) and a.strides[0] == b.strides[1] and a.strides[1] == b.strides[0]
                     and m == n)
             rows_a = blas_rows(a)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....ops.arith import CAST, FDIV, IADD, ISUB
-from ....ops.memory import ARRAY_DATA, ARRAY_VIEW
+from ....ops.memory import ARRAY_DATA, ARRAY_VIEW, POLL
 from ....ops.random import RANDOM_BOUNDED, RANDOM_CALL, RANDOM_NEXT
 from ....types.kinds import Float, Int, float64, int64, uint32, uint64
 from ...build import outlined
@@ -75,6 +75,7 @@ def integers(gen, low, high, size, closed, masked, least, most, name, symbol, dt
     out = np.empty(size, dtype)
     if out.size > 0:
         low, span = bounds(low, high, closed, least, most, name)
+        POLL(out.size)  # NumPy's loop handles no signals
         RANDOM_CALL(gen, CAST(low, type=unsigned), CAST(span, type=unsigned), out.size, masked, ARRAY_DATA(out),
                     symbol=symbol, result=None)
     return out
@@ -102,6 +103,7 @@ def integers_u64(gen, low, high, size, closed, masked):
     out = np.empty(size, np.uint64)
     if out.size > 0:
         low, span = bounds_u64(low, high, closed)
+        POLL(out.size)
         RANDOM_CALL(gen, low, span, out.size, masked, ARRAY_DATA(out), symbol="random_bounded_uint64_fill", result=None)
     return out
 
@@ -430,6 +432,7 @@ def indices(gen, n, shape, replace, p, shuffled, legacy, tolerance, texts):
             weighted(gen, as_doubles(p), count, row)
     elif replace:
         if count > 0:
+            POLL(count)
             RANDOM_CALL(gen, 0, ISUB(n, 1), count, legacy, ARRAY_DATA(out), symbol="random_bounded_uint64_fill",
                         result=None)
     elif legacy:

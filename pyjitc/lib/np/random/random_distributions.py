@@ -12,7 +12,7 @@ import numpy as np
 
 from ....ops.arith import CAST, FDIV, IADD, ISUB
 from ....ops.math import COPYSIGN, EXP, LOG1P, SQRT
-from ....ops.memory import ARRAY_DATA, ARRAY_VIEW
+from ....ops.memory import ARRAY_DATA, ARRAY_VIEW, POLL
 from ....ops.random import NORMAL_TABLE, RANDOM_CALL, RANDOM_DRAW, RANDOM_NEXT, REPARAMETRISED
 from ....runtime import random
 from ....types.kinds import Array, Float, Int, float64, int64
@@ -349,7 +349,8 @@ def gamma(gen, shape, scale):
 
 
 def fill(gen, out, symbol):
-    """NumPy's own filling of a whole array."""
+    """NumPy's own filling of a whole array, which handles no signals."""
+    POLL(out.size)
     RANDOM_CALL(gen, out.size, ARRAY_DATA(out), symbol=symbol, result=None, fills=True)
 
 
