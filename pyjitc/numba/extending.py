@@ -23,6 +23,7 @@ from ..lib import extended
 from ..ops.structure import METHOD_MAKE
 from ..pipeline import portable
 from ..types import kinds
+from ..types.classes import FIXED_MODULES
 from ..types.lattice import dtype_of, numpy_counterpart
 from . import errors, types
 from .absent import NotThere, module_attribute
@@ -60,6 +61,8 @@ def overload(function, jit_options={}, strict=True, inline="never", prefer_liter
         # the first that accepts the types is used
         meanings.append(partial(_implementation, typed, prefer_literal, of=function))
         extended.FUNCTIONS[id(function)] = partial(_called, function=function, meanings=meanings)
+        if type(function) is not FunctionType or str(function.__module__).partition(".")[0] in FIXED_MODULES:
+            extended.OF_LIBRARY.append(id(function))
         if function in _OPERATORS:
             extended.OPERATORS.setdefault(_OPERATORS[function], []).append(meanings[-1])
         return typed

@@ -136,7 +136,7 @@ class Images:
     @staticmethod
     def _may_be_used() -> bool:
         """Whether library functions have the same meaning here as in other processes: a program may register others."""
-        return not (extended.FUNCTIONS or extended.METHODS or extended.ATTRIBUTES or extended.OPERATORS)
+        return not (extended.OF_LIBRARY or extended.METHODS or extended.ATTRIBUTES or extended.OPERATORS)
 
     # -- hashes
 

@@ -2,6 +2,7 @@
 import copy
 import gc
 import marshal
+import math
 import sys
 import weakref
 
@@ -14,6 +15,7 @@ from pyjitc.base import kept
 from pyjitc.codegen import link
 from pyjitc.infer import analysis
 from pyjitc.lib import extended
+from pyjitc.numba.extending import overload
 from pyjitc.passes import inline
 from pyjitc.pipeline import cache, images, specialisation, stages
 
@@ -235,6 +237,16 @@ def test_meanings_that_a_program_registers_are_in_no_image(folder, monkeypatch):
     monkeypatch.setitem(extended.METHODS, "unknown", [lambda args, kwargs: None])
     check(expression, (A, A))
     assert not list(folder.rglob("*.typed"))
+
+
+@pytest.mark.parametrize("function, stored", [(texts, True), (np.trapezoid, False), (len, False), (math.hypot, False)])
+def test_only_overloads_of_what_the_library_may_call_leave_no_image(folder, monkeypatch, function, stored):
+    monkeypatch.setattr(extended, "FUNCTIONS", {})
+    monkeypatch.setattr(extended, "OPERATORS", {})
+    monkeypatch.setattr(extended, "OF_LIBRARY", [])
+    overload(function)(lambda *args: None)
+    check(expression, (A, A))
+    assert bool(list(folder.rglob("*.typed"))) == stored
 
 
 def test_functions_on_lists_and_dicts_have_none(folder, monkeypatch):
