@@ -20,9 +20,9 @@ poll, neither one of constant length nor one for which the guard says so.
 The body of a loop of a few scalar operations is written twice or four times, with one poll for all copies. A function
 is flagged `skips_loop_passes` if all of its loops have the single-loop form above and recompute no invariant value: the
 loop passes of LLVM would find nothing to do. An outer loop needs no poll of its own if no iteration can finish without
-reaching the poll of an inner loop. Where an iteration may copy or search an object of the interpreter, which may be
-large, polls are closer together. A counted loop that has no effects and whose values are unused is bypassed. Loops of
-library functions that must not handle signals (`unpolled`) have no poll.
+reaching the poll of an inner loop. Where an iteration may make an array, or copy or search an object of the
+interpreter, which may be large, polls are closer together. A counted loop that has no effects and whose values are
+unused is bypassed. Loops of library functions that must not handle signals (`unpolled`) have no poll.
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order.
 """
 from __future__ import annotations
@@ -33,7 +33,7 @@ from ..ir.cfg import LoopNest, in_edges, reverse_postorder, successors
 from ..ir.uses import readers as readers_of
 from ..ops import control
 from ..ops.arith import IADD, IAND, IGT, ILT, IMUL, INE, ISHR, ISUB
-from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, FUEL, HIDDEN, POLL, item_bytes
+from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_NEW, ARRAY_STORE, FUEL, HIDDEN, POLL, item_bytes
 from ..ops.structure import SELECT
 from ..types.kinds import Bool, Int
 from .counted import FEW, Definitions, affine, counts_down, find, step_of
@@ -47,7 +47,7 @@ from .rewrite import clone_blocks, split_edge
 __all__ = ["run"]
 
 STRIP = 1 << 14  # iterations between two polls
-_FEW_CALLS = 1 << 8  # the same if they work on large objects of the interpreter, perhaps, or call the library
+_FEW_CALLS = 1 << 8  # the same if they make or copy what may be large, or call the library
 _CALL = FUEL // _FEW_CALLS  # units of work of such an iteration
 _LONG_STEP = 1 << 40  # beyond it, the product of a step and the length of a strip may not fit
 _BRIEF = 20  # most operations of a loop whose body is written twice
@@ -354,8 +354,9 @@ def _at_most(v, defs):
 
 
 def _may_take_long(loop) -> bool:
-    """Whether an iteration may take long without a poll: a list that it copies may be large."""
-    return any([inst.op.effects & ir.HOST and inst.op.cost == ir.CALL
+    """Whether an iteration may take long without a poll: a list that it copies, or an array that it makes, may be
+    large."""
+    return any([inst.op is ARRAY_NEW or inst.op.effects & ir.HOST and inst.op.cost == ir.CALL
                 or inst.op is control.INVOKE and inst.attrs["callee"].library
                 for block in loop.blocks for inst in block.insts])
 

@@ -187,6 +187,15 @@ LOOPS = {
                 s += len(numbers[:]) + numbers.count(-1)
             return s, numbers
     """,
+    "new arrays": """
+        def loop(n, a):
+            s = 0.0
+            for i in range(n):
+                b = np.zeros(200_000 + i % 2)
+                b[i % 7] = 1.0
+                s += b[3]
+            return s
+    """,
     "texts": """
         def loop(n, a):
             text, s = "ab" * 10_000, 0
