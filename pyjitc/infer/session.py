@@ -279,10 +279,10 @@ class Session:
         key = (proto, tuple((t, self._hashed(v)) for t, v in args), closure and closure[0],
                id(function) if function and function.__closure__ else None, self.options.parallel, self.options.numba)
         spec = self.specs.get(key) or self.library.memo.get(key)
-        images = self.library.images if spec is None and proto.library and closure is None and key[3] is None else None
-        of_program = caller is not None and not caller[0].spec.proto.library
-        if images is not None:
-            spec = images.find(key, proto, args, of_program)
+        images, of_program = None, caller is not None and not caller[0].spec.proto.library
+        if spec is None and caller is not None and proto.library and closure is None and key[3] is None:
+            images = self.library.images  # the entry is emitted in each compile, and has none
+            spec = images.find(key, proto, args, of_program) if images is not None else None
             if spec is not None:
                 (self.specs if any([t.passing for t, _ in args]) else self.library.memo)[key] = spec
         if spec is None:

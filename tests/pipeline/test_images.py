@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pyjitc
-from pyjitc import njit
+from pyjitc import njit, typed
 from pyjitc.base import kept
 from pyjitc.codegen import link
 from pyjitc.infer import analysis
@@ -63,6 +63,8 @@ PROGRAMS = {"expression": (expression, (A, A[::-1])), "reductions": (reductions,
 def folder(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path))
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    for name in ("OF_LIBRARY", "METHODS", "ATTRIBUTES", "OPERATORS"):  # where another test gives meanings
+        monkeypatch.setattr(extended, name, type(getattr(extended, name))())
     forget(monkeypatch)
     return tmp_path
 
@@ -242,11 +244,25 @@ def test_meanings_that_a_program_registers_are_in_no_image(folder, monkeypatch):
 @pytest.mark.parametrize("function, stored", [(texts, True), (np.trapezoid, False), (len, False), (math.hypot, False)])
 def test_only_overloads_of_what_the_library_may_call_leave_no_image(folder, monkeypatch, function, stored):
     monkeypatch.setattr(extended, "FUNCTIONS", {})
-    monkeypatch.setattr(extended, "OPERATORS", {})
-    monkeypatch.setattr(extended, "OF_LIBRARY", [])
     overload(function)(lambda *args: None)
     check(expression, (A, A))
     assert bool(list(folder.rglob("*.typed"))) == stored
+
+
+def test_an_entry_that_is_of_the_library_is_compiled_where_a_program_has_called_it(folder, monkeypatch):
+    def grouped(values):
+        groups = typed.Dict[int, typed.List[float]]()
+        for value in values:
+            if int(value) not in groups:
+                groups[int(value)] = typed.List[float]()
+            groups[int(value)].append(value)
+        return groups
+
+    for _ in range(2):
+        groups = njit(grouped)([1.5, 1.25, 2.5])
+        groups[1].append(7)
+        assert groups[1].tolist() == [1.5, 1.25, 7.0] and groups[2].tolist() == [2.5]
+        forget(monkeypatch)
 
 
 def test_functions_on_lists_and_dicts_have_none(folder, monkeypatch):
