@@ -12,8 +12,10 @@ from _imp import _fix_co_filename
 from importlib._bootstrap_external import MAGIC_NUMBER, cache_from_source
 from importlib.machinery import FileFinder, ModuleSpec, SourceFileLoader
 
-__all__ = ["find_quickly"]
+__all__ = ["STATES", "find_quickly"]
 
+# (size, time of modification in ns) of the files of modules, when they were last imported
+STATES: dict[str, tuple[int, int]] = {}
 _SMALL = 1 << 12
 
 
@@ -65,6 +67,7 @@ class _Finder(FileFinder):
             except OSError:
                 return super().find_spec(name, target)
             find_quickly(package)
+        STATES[path] = found.st_size, found.st_mtime_ns
         spec = ModuleSpec(name, None, origin=path, is_package=package is not None)
         spec.cached = tail.join(cached)
         spec.loader = _Loader(name, path, found, spec.cached)
