@@ -77,6 +77,8 @@ class _Finder(FileFinder):
         return spec
 
 
-def find_quickly(folder: str) -> None:
-    """From now on use this importer for the modules in this folder of a package, and below it."""
-    sys.path_importer_cache[folder] = _Finder(folder)
+def find_quickly(*folders: str) -> None:
+    """From now on use this importer for the modules in these folders of a package, and below those that were not
+    imported from yet."""
+    for folder in folders:
+        sys.path_importer_cache[folder] = _Finder(folder)

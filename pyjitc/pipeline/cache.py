@@ -18,9 +18,6 @@ import stat
 import sys
 import time
 import warnings
-# importing hashlib would load OpenSSL, which takes as long as all the rest of a warm first call
-from _blake2 import blake2b
-from importlib.machinery import PathFinder
 
 import numpy as np
 
@@ -59,7 +56,7 @@ def key_of(function, types, options: Options, target=()) -> str | None:
         return None
     text = repr((portable.code_hash(function.__code__), parts, tuple(options._replace(cache=False)), _environment(),
                  environment("PYJITC_BLAS"), *target))
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32).hexdigest()
+    return portable.digest(text.encode("utf-8", "surrogatepass")).hex()
 
 
 def _environment() -> str:
@@ -67,15 +64,18 @@ def _environment() -> str:
     if not _versions:
         parts = (sys.version, sys.abiflags, np.__version__, _state(os.stat(numpy_core().__file__)), _llvmlite_state(),
                  _own_state(), cpu_identity())
-        _versions.append(blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=32).hexdigest())
+        _versions.append(portable.digest(repr(parts).encode("utf-8", "surrogatepass")).hex())
     return _versions[0]
 
 
 def _llvmlite_state() -> str:
     """A key of the version of llvmlite, without importing it."""
-    spec = PathFinder.find_spec("llvmlite")
-    folders = spec.submodule_search_locations if spec else None
-    return _state(os.stat(os.path.join(folders[0], "_version.py"))) if folders else ""
+    for folder in sys.path:
+        try:
+            return _state(os.stat(f"{folder or os.curdir}/llvmlite/_version.py"))
+        except OSError:
+            pass
+    return ""
 
 
 def _own_state() -> str:
@@ -201,7 +201,7 @@ def _read(key: str) -> tuple[dict[str, tuple[int, int]], list[Variant]]:
         if time.time() - state.st_mtime > _DAY:
             os.utime(path)  # marks the file as used, for _trim
         header = len(_MAGIC) + 16
-        if data[:len(_MAGIC)] != _MAGIC or blake2b(data[header:], digest_size=16).digest() != data[len(_MAGIC):header]:
+        if data[:len(_MAGIC)] != _MAGIC or portable.digest(data[header:]) != data[len(_MAGIC):header]:
             return {}, []
         sources, *variants = marshal.loads(data[header:])
         return (sources, variants) if _unchanged(sources) else ({}, [])
@@ -281,7 +281,7 @@ def write(key: str, variant: Variant) -> bool:
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             with open(handle, "wb") as file:
-                file.write(_MAGIC + blake2b(payload, digest_size=16).digest() + payload)
+                file.write(_MAGIC + portable.digest(payload) + payload)
             os.replace(temporary, path)
         except BaseException:
             os.unlink(temporary)
