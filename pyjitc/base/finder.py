@@ -48,20 +48,21 @@ class _Loader(SourceFileLoader):
 
 
 class _Finder(FileFinder):
+    """A path of compiled code is `before`, the folder of the source, `below`, the name of the module, and `after`."""
+
     def __init__(self, folder: str):
         super().__init__(folder, (SourceFileLoader, [".py"]))
-        self.cached = cache_from_source(os.path.join(folder, "*.py")).split("*")
-        self.cached_packages = cache_from_source(os.path.join(folder, "*", "__init__.py")).split("*")
+        path, _, self.after = cache_from_source(os.path.join(folder, "*.py")).rpartition("*")
+        self.before, _, self.below = path.rpartition(folder)
 
     def find_spec(self, name: str, target=None):
         tail = name.rpartition(".")[2]
-        path, cached = f"{self.path}{os.sep}{tail}.py", self.cached
-        package = None
+        path, package, folder = f"{self.path}{os.sep}{tail}.py", None, self.path
         try:
             found = os.stat(path)
         except OSError:
-            package = f"{self.path}{os.sep}{tail}"
-            path, cached = f"{package}{os.sep}__init__.py", self.cached_packages
+            folder = package = f"{self.path}{os.sep}{tail}"
+            path, tail = f"{package}{os.sep}__init__.py", "__init__"
             try:
                 found = os.stat(path)
             except OSError:
@@ -69,7 +70,7 @@ class _Finder(FileFinder):
             find_quickly(package)
         STATES[path] = found.st_size, found.st_mtime_ns
         spec = ModuleSpec(name, None, origin=path, is_package=package is not None)
-        spec.cached = tail.join(cached)
+        spec.cached = f"{self.before}{folder}{self.below}{tail}{self.after}"
         spec.loader = _Loader(name, path, found, spec.cached)
         spec.has_location = True
         if package is not None:

@@ -399,16 +399,13 @@ def numpy_api_table() -> int:
 
 def cpu_identity() -> str:
     """The processor, for keys of object code: its model and features as the kernel reports them, without LLVM."""
-    wanted = {"vendor_id", "cpu family", "model", "model name", "stepping", "flags"}
-    found = [*PLATFORM]
     try:
-        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as lines:
-            for line in lines:
-                name, _, value = line.partition(":")
-                if name.strip() in wanted:
-                    found.append(f"{name.strip()}={value.strip()}")
-                elif not name.strip():
-                    break  # the first processor represents all
+        file = os.open("/proc/cpuinfo", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            first = os.read(file, 1 << 16).partition(b"\n\n")[0]  # the first processor represents all
+        finally:
+            os.close(file)
     except OSError:
-        found.append("unknown processor")
-    return "\n".join(found)
+        first = b""
+    names = b"vendor_id", b"cpu family", b"model", b"model name", b"stepping", b"flags"
+    return repr((PLATFORM, *(first.partition(b"\n%s\t" % name)[2].partition(b"\n")[0] for name in names)))

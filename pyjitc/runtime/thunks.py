@@ -203,12 +203,15 @@ def traceback(line: int) -> int:
     texts = {"name": b"co_name", "filename": b"co_filename", "first": b"co_firstlineno", "table": b"co_linetable",
              "qualname": b"co_qualname", "parts": b"{s:s,s:s,s:i,s:N,s:s}" if with_names else b"{s:s,s:s,s:i,s:N}",
              "entry": b"OOii"}
-    kept = {name: ctypes.create_string_buffer(text) for name, text in texts.items()}
+    kept = ctypes.create_string_buffer(b"\0".join(texts.values()))
+    places, at = {}, ctypes.addressof(kept)
+    for name, text in texts.items():
+        places[name] = quad(at)
+        at += len(text) + 1
     objects = {"replace": new(b"", b"", 1).replace, "empty": (), "globals": {}, "locals": _Locals(), "none": None}
-    for part in (*kept.values(), *objects.values()):
+    for part in (kept, *objects.values()):
         never_freed(part)
-    return place(_TRACEBACK, offset=struct.pack("<i", line),
-                  **{name: quad(ctypes.addressof(text)) for name, text in kept.items()},
+    return place(_TRACEBACK, offset=struct.pack("<i", line), **places,
                   **{name: quad(id(value)) for name, value in objects.items()},
                   **_addresses("PyErr_Fetch", "PyErr_Restore", "Py_BuildValue", "PyBytes_FromStringAndSize",
                                "PyObject_Call", "Py_DecRef", "PyFrame_New", "PyThreadState_Get",
