@@ -107,9 +107,11 @@ def _sources() -> dict[str, tuple[int, int]]:
     root = _root()
     if _installation(root):
         return {}
+    begin = f"{root}/"
     files = [module.__file__ for name, module in list(sys.modules.items())
              if name.partition(".")[0] == _PACKAGE and getattr(module, "__file__", None)]
-    return {os.path.relpath(file, root): STATES.get(file) or _ask(file) for file in files}
+    return {file[len(begin):] if file.startswith(begin) else os.path.relpath(file, root):  # the second takes longer
+            STATES.get(file) or _ask(file) for file in files}
 
 
 def _ask(file: str) -> tuple[int, int]:
