@@ -18,6 +18,7 @@ from pyjitc import njit
 from pyjitc.base import finder
 from pyjitc.pipeline import cache, portable, specialisation
 from pyjitc.base.options import Options
+from pyjitc.runtime import platform
 from pyjitc.types.kinds import Array, Float, Int, Singleton, Tuple, float64
 
 K = 2.0
@@ -389,6 +390,21 @@ def test_code_is_not_used_where_a_module_that_made_it_has_changed(tmp_path):
     os.rename(tmp_path / "pyjitc", tmp_path / "other")
     os.rename(tmp_path / "other", tmp_path / "pyjitc")
     assert found()
+
+
+def test_layouts_are_checked_by_the_process_that_writes(store, fake, monkeypatch):
+    def check():
+        checks.append(1)
+
+    checks = []
+    monkeypatch.setattr(platform, "_check_objects", check)
+    monkeypatch.setattr(platform, "_checked", [])
+    assert fresh()(1.0) == 3.0 and len(fake.compiles) == 1 and checks == [1]
+    monkeypatch.setattr(platform, "_checked", [])
+    assert fresh()(1.0) == 3.0 and len(fake.compiles) == 1 and checks == [1]
+    monkeypatch.setattr(platform, "_checked", [])
+    assert fresh(k=5.0)(1.0) == 6.0 and len(fake.compiles) == 2
+    assert not cache.read("00" * 16) and len(cache.read(cache.key_of(fresh().py_func, (Float,), Options()))) == 2
 
 
 def test_a_file_names_the_modules_of_all_its_variants(store, fake, monkeypatch):
