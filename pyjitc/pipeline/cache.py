@@ -101,34 +101,29 @@ def _installation(root: str) -> str:
 
 
 def _sources() -> dict[str, tuple[int, int]]:
-    """The files of a source tree that may have had a part in a compile, those of all modules that are loaded: their
-    paths in the package, and the size and time of modification of each when it was loaded. Only these are compared when
-    the code is read: asking for the state of every file takes as long as all the rest of a warm first call."""
-    root = _root()
-    if _installation(root):
+    """The files of a source tree that may have had a part in a compile, those of all modules that are loaded, with the
+    size and time of modification of each when it was loaded. Only these are compared when the code is read: asking for
+    the state of every file takes as long as all the rest of a warm first call."""
+    if _installation(_root()):
         return {}
-    begin = f"{root}/"
     files = [module.__file__ for name, module in list(sys.modules.items())
              if name.partition(".")[0] == _PACKAGE and getattr(module, "__file__", None)]
-    return {file[len(begin):] if file.startswith(begin) else os.path.relpath(file, root):  # the second takes longer
-            STATES.get(file) or _ask(file) for file in files}
+    _ask(files)
+    return {file: STATES[file] for file in files}
 
 
-def _ask(file: str) -> tuple[int, int]:
-    """The state of a file that was not imported in this process, or imported in another way."""
-    found = os.stat(file)
-    state = STATES[file] = found.st_size, found.st_mtime_ns
-    return state
+def _ask(files) -> None:
+    """Add the states of files that were not imported in this process, or were imported in another way."""
+    for file in files:
+        if file not in STATES:
+            found = os.stat(file)
+            STATES[file] = found.st_size, found.st_mtime_ns
 
 
 def _unchanged(sources: dict[str, tuple[int, int]]) -> bool:
     """Whether the files of `_sources` are still as they were."""
-    root = _root()
-    for path, state in sources.items():
-        file = f"{root}/{path}"
-        if (STATES.get(file) or _ask(file)) != state:
-            return False
-    return True
+    _ask(sources.keys() - STATES.keys())
+    return sources.items() <= STATES.items()
 
 
 def _state(file: os.stat_result) -> str:
