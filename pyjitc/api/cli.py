@@ -335,7 +335,7 @@ def _cache_command(options) -> int:
 def _cached() -> list[pathlib.Path]:
     """The cache's own files: a folder that the user chose may contain others."""
     return [path for path in pathlib.Path(_cache.folder()).glob("[0-9a-f][0-9a-f]/*")
-            if re.match(r"[0-9a-f]{62}(\.|$)", path.name)]
+            if re.match(r"[0-9a-f]{30}(\.|$)", path.name)]
 
 
 def _cache_state() -> str:

@@ -12,8 +12,10 @@ from _imp import _fix_co_filename
 from importlib._bootstrap_external import MAGIC_NUMBER, cache_from_source
 from importlib.machinery import FileFinder, ModuleSpec, SourceFileLoader
 
-__all__ = ["find_quickly"]
+__all__ = ["STATES", "find_quickly"]
 
+# (size, time of modification in ns) of the files of modules, when they were last imported
+STATES: dict[str, tuple[int, int]] = {}
 _SMALL = 1 << 12
 
 
@@ -46,27 +48,29 @@ class _Loader(SourceFileLoader):
 
 
 class _Finder(FileFinder):
+    """A path of compiled code is `before`, the folder of the source, `below`, the name of the module, and `after`."""
+
     def __init__(self, folder: str):
         super().__init__(folder, (SourceFileLoader, [".py"]))
-        self.cached = cache_from_source(os.path.join(folder, "*.py")).split("*")
-        self.cached_packages = cache_from_source(os.path.join(folder, "*", "__init__.py")).split("*")
+        path, _, self.after = cache_from_source(os.path.join(folder, "*.py")).rpartition("*")
+        self.before, _, self.below = path.rpartition(folder)
 
     def find_spec(self, name: str, target=None):
         tail = name.rpartition(".")[2]
-        path, cached = f"{self.path}{os.sep}{tail}.py", self.cached
-        package = None
+        path, package, folder = f"{self.path}{os.sep}{tail}.py", None, self.path
         try:
             found = os.stat(path)
         except OSError:
-            package = f"{self.path}{os.sep}{tail}"
-            path, cached = f"{package}{os.sep}__init__.py", self.cached_packages
+            folder = package = f"{self.path}{os.sep}{tail}"
+            path, tail = f"{package}{os.sep}__init__.py", "__init__"
             try:
                 found = os.stat(path)
             except OSError:
                 return super().find_spec(name, target)
             find_quickly(package)
+        STATES[path] = found.st_size, found.st_mtime_ns
         spec = ModuleSpec(name, None, origin=path, is_package=package is not None)
-        spec.cached = tail.join(cached)
+        spec.cached = f"{self.before}{folder}{self.below}{tail}{self.after}"
         spec.loader = _Loader(name, path, found, spec.cached)
         spec.has_location = True
         if package is not None:
@@ -74,6 +78,8 @@ class _Finder(FileFinder):
         return spec
 
 
-def find_quickly(folder: str) -> None:
-    """From now on use this importer for the modules in this folder of a package, and below it."""
-    sys.path_importer_cache[folder] = _Finder(folder)
+def find_quickly(*folders: str) -> None:
+    """From now on use this importer for the modules in these folders of a package, and below those that were not
+    imported from yet."""
+    for folder in folders:
+        sys.path_importer_cache[folder] = _Finder(folder)

@@ -2,7 +2,8 @@
 
 The key of a file is a hash of the function's code, the argument types, the options, the versions of everything involved
 and the processor. A file holds a few *variants*, one for each set of values on which the code depends: globals, cells,
-callees' code (see `portable.fingerprint`). Looking up needs neither the compiler nor llvmlite.
+callees' code (see `portable.fingerprint`); in a source tree of pyjitc it also has the state of the modules that made
+the code. Looking up needs neither the compiler nor llvmlite.
 
 Every failure here (no space, no permission, a damaged file, another process at the same time, a process that is killed)
 counts as a miss, never as an error: files are replaced atomically and contain a checksum. A folder or a file that
@@ -17,29 +18,28 @@ import stat
 import sys
 import time
 import warnings
-# importing hashlib would load OpenSSL, which takes as long as all the rest of a warm first call
-from _blake2 import blake2b
-from importlib.machinery import PathFinder
 
 import numpy as np
 
+from ..base.finder import STATES
 from ..base.lazy import lazy
 from ..base.options import Options, environment
 from ..base.trace import timed
 from ..runtime.loader import LoadError
-from ..runtime.platform import cpu_identity
+from ..runtime.platform import cpu_identity, numpy_core, take_as_checked
 from . import portable
 
 __all__ = ["Making", "key_of", "read", "write", "kept", "folder", "unsafe", "limit", "Variant", "versions"]
 
 _fcntl = lazy("fcntl")  # needed only for a compile, which takes longer than the import
-_MAGIC = b"pyjitc1\n"
+_PACKAGE = __name__.partition(".")[0]
+_MAGIC = b"pyjitc2\n"
 _MAX_VARIANTS = 8
 _FOLDERS = 256
 _MEGABYTES = 256  # the limit for all folders, unless PYJITC_CACHE_SIZE is set
 _DAY, _HOUR = 86400.0, 3600.0
 _PATIENCE = 30.0  # seconds for which a process waits for the compile of another
-_IO_ERRORS = (OSError, ValueError, TypeError, EOFError, KeyError, IndexError)
+_IO_ERRORS = (OSError, ValueError, TypeError, EOFError, KeyError, IndexError, AttributeError)
 
 # A variant: (object, objects of the helpers it calls, entry, next, result text, {symbol: recipe} as pairs, guards as
 # (symbol, path, key, fingerprint)); for a kernel (its parts, guards of `portable.keep`).
@@ -56,54 +56,74 @@ def key_of(function, types, options: Options, target=()) -> str | None:
         return None
     text = repr((portable.code_hash(function.__code__), parts, tuple(options._replace(cache=False)), versions(),
                  environment("PYJITC_BLAS"), *target))
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=32).hexdigest()
+    return portable.digest(text.encode("utf-8", "surrogatepass")).hex()
 
 
 def versions() -> str:
     """A digest of the versions of everything that makes the code, computed once for each process."""
     if not _versions:
-        parts = sys.version, np.__version__, _llvmlite_state(), _own_state(), cpu_identity()
-        _versions.append(blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=32).hexdigest())
+        parts = (sys.version, sys.abiflags, np.__version__, _state(os.stat(numpy_core().__file__)), _llvmlite_state(),
+                 _own_state(), cpu_identity())
+        _versions.append(portable.digest(repr(parts).encode("utf-8", "surrogatepass")).hex())
     return _versions[0]
 
 
 def _llvmlite_state() -> str:
     """A key of the version of llvmlite, without importing it."""
-    spec = PathFinder.find_spec("llvmlite")
-    folders = spec.submodule_search_locations if spec else None
-    return _state(os.stat(os.path.join(folders[0], "_version.py"))) if folders else ""
+    for folder in sys.path:
+        try:
+            return _state(os.stat(f"{folder or os.curdir}/llvmlite/_version.py"))
+        except OSError:
+            pass
+    return ""
 
 
 def _own_state() -> str:
-    """A key of this version of pyjitc: for an installed package the record of its installation, otherwise the state of
-    every Python file."""
-    package = sys.modules[__name__.partition(".")[0]]
-    above, name = os.path.split(package.__path__[0])
+    """A key of this version of pyjitc: for an installed package the record of its installation; for a source tree its
+    folder, since each file names the modules that made its code (see `_sources`)."""
+    root = _root()
+    return f"{root} {_installation(root)}"
+
+
+def _root() -> str:
+    return sys.modules[_PACKAGE].__path__[0]
+
+
+def _installation(root: str) -> str:
+    """The state of the record of the installation; an empty text for a source tree."""
+    above, name = os.path.split(root)
+    version = sys.modules[_PACKAGE].__version__
     try:
-        record = os.stat(os.path.join(above, f"{name}-{package.__version__}.dist-info", "RECORD"))
-        return f"{above} {package.__version__} {record.st_ino} {_state(record)}"
-    except OSError:  # a source tree, whose files change
-        return _tree_state(package.__path__[0])
+        record = os.stat(os.path.join(above, f"{name}-{version}.dist-info", "RECORD"))
+        return f"{version} {record.st_ino} {_state(record)}"
+    except OSError:
+        return ""
 
 
-def _tree_state(root: str) -> str:
-    """Names, sizes and modification times of the Python files below a folder. Files are asked for relative to their
-    folder, since a system call for hundreds of files takes most of its time for the folders of their names."""
-    found = []
-    waiting = [root]
-    while waiting:
-        folder = waiting.pop()
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            for name in sorted(os.listdir(handle)):
-                if name.endswith(".py"):
-                    found.append(f"{name} {_state(os.stat(name, dir_fd=handle))}")
-                elif "." not in name and name != "__pycache__" and os.path.isdir(f"{folder}/{name}"):
-                    found.append(name)
-                    waiting.append(f"{folder}/{name}")
-        finally:
-            os.close(handle)
-    return "\n".join(found)
+def _sources() -> dict[str, tuple[int, int]]:
+    """The files of a source tree that may have had a part in a compile, those of all modules that are loaded, with the
+    size and time of modification of each when it was loaded. Only these are compared when the code is read: asking for
+    the state of every file takes as long as all the rest of a warm first call."""
+    if _installation(_root()):
+        return {}
+    files = [module.__file__ for name, module in list(sys.modules.items())
+             if name.partition(".")[0] == _PACKAGE and getattr(module, "__file__", None)]
+    _ask(files)
+    return {file: STATES[file] for file in files}
+
+
+def _ask(files) -> None:
+    """Add the states of files that were not imported in this process, or were imported in another way."""
+    for file in files:
+        if file not in STATES:
+            found = os.stat(file)
+            STATES[file] = found.st_size, found.st_mtime_ns
+
+
+def _unchanged(sources: dict[str, tuple[int, int]]) -> bool:
+    """Whether the files of `_sources` are still as they were."""
+    _ask(sources.keys() - STATES.keys())
+    return sources.items() <= STATES.items()
 
 
 def _state(file: os.stat_result) -> str:
@@ -157,24 +177,33 @@ def _file(key: str) -> str:
 
 
 def read(key: str) -> list[Variant]:
-    """The variants stored under `key`, the latest first; [] on any failure."""
+    """The variants of a function stored under `key`, the latest first; [] on any failure."""
+    variants = _read(key)[1]
+    if variants:  # the process that wrote them has checked the layouts, with the same Python and NumPy
+        take_as_checked()
+    return variants
+
+
+def _read(key: str) -> tuple[dict[str, tuple[int, int]], list[Variant]]:
+    """The content of the file for `key`, see `_sources` and `read`."""
     if environment("PYJITC_DUMP") not in ("", "0"):  # a dump of the IR of a compile needs the compile
-        return []
+        return {}, []
     path = _file(key)
     try:
         with open(path, "rb") as file:
             state = os.fstat(file.fileno())
             if state.st_uid != os.geteuid() or state.st_mode & (stat.S_IWGRP | stat.S_IWOTH) or not _usable(folder()):
-                return []  # another user could have written it
+                return {}, []  # another user could have written it
             data = file.read()
         if time.time() - state.st_mtime > _DAY:
             os.utime(path)  # marks the file as used, for _trim
         header = len(_MAGIC) + 16
-        if data[:len(_MAGIC)] != _MAGIC or blake2b(data[header:], digest_size=16).digest() != data[len(_MAGIC):header]:
-            return []
-        return list(marshal.loads(data[header:]))
+        if data[:len(_MAGIC)] != _MAGIC or portable.digest(data[header:]) != data[len(_MAGIC):header]:
+            return {}, []
+        sources, *variants = marshal.loads(data[header:])
+        return (sources, variants) if _unchanged(sources) else ({}, [])
     except _IO_ERRORS:
-        return []
+        return {}, []
 
 
 class Making:
@@ -242,13 +271,14 @@ def write(key: str, variant: Variant) -> bool:
     try:
         if not _prepared(root):
             return False
-        same = [v for v in read(key) if v[-1] != variant[-1]]
-        payload = marshal.dumps((variant, *same[:_MAX_VARIANTS - 1]))
+        sources, others = _read(key)
+        same = [v for v in others if v[-1] != variant[-1]]
+        payload = marshal.dumps(({**sources, **_sources()}, variant, *same[:_MAX_VARIANTS - 1]))
         os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             with open(handle, "wb") as file:
-                file.write(_MAGIC + blake2b(payload, digest_size=16).digest() + payload)
+                file.write(_MAGIC + portable.digest(payload) + payload)
             os.replace(temporary, path)
         except BaseException:
             os.unlink(temporary)
@@ -266,7 +296,7 @@ def kept(function, types, options: Options, target: tuple, make, flatten, restor
     if options.cache:
         with timed("cache"):
             name = key_of(function, types, options, target)
-            for variant in read(name) if name is not None else ():
+            for variant in _read(name)[1] if name is not None else ():
                 try:
                     parts, expected = variant
                     guards = portable.restore(expected, (function,))

@@ -16,6 +16,7 @@ import enum
 import importlib
 import sys
 import weakref
+from _imp import source_hash
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 
 import numpy as np
@@ -32,10 +33,9 @@ from ..types.typeof import attributes_type, plain_array, typeof, variable_type
 
 _OURS = f"{__package__.partition('.')[0]}."
 
-__all__ = ["ABSENT", "Guard", "fingerprint", "contents", "code_hash", "type_key", "Paths", "recipe", "rebuild",
-           "follow", "lookup", "portable", "plain_function", "keep", "restore"]
+__all__ = ["ABSENT", "Guard", "fingerprint", "contents", "digest", "code_hash", "type_key", "Paths", "recipe",
+           "rebuild", "follow", "lookup", "portable", "plain_function", "keep", "restore"]
 
-_blake2 = lazy("_blake2")  # see cache.py
 _records = lazy("pyjitc.runtime.records")
 _ufuncs = lazy("pyjitc.runtime.ufuncs")  # only programs that make ufuncs load it
 LITERAL = "literal"
@@ -184,9 +184,9 @@ def _dtype_key(dtype: np.dtype) -> tuple:
 
 def contents(value) -> tuple[bytes, ...]:
     if type(value) is np.ndarray:
-        return (_blake2.blake2b(f"{value.shape} {value.dtype!r} ".encode() + value.tobytes(), digest_size=32).digest(),)
+        return (digest(f"{value.shape} {value.dtype!r} ".encode() + value.tobytes()),)
     if isinstance(value, tuple):
-        return tuple([digest for part in value for digest in contents(part)])
+        return tuple([one for part in value for one in contents(part)])
     function = plain_function(value)
     return contents(function.__defaults__ or ()) if function is not None else ()
 
@@ -239,12 +239,19 @@ def _named(module: str, qualname: str):
     return None if found is ABSENT else found
 
 
+def digest(data: bytes) -> bytes:
+    """128 bits that differ for different data: the interpreter's keyed hash, which it uses for files of compiled code,
+    with two keys. Other functions are in extension modules, and loading one takes longer than all the hashing of a warm
+    first call."""
+    return source_hash(1, data) + source_hash(2, data)
+
+
 def code_hash(code: CodeType) -> str:
     """All parts of a code object on which compiled code depends, including positions for tracebacks."""
     known = _hashes.get(id(code))
     if known is not None:
         return known[1]
-    digest = _blake2.blake2b(digest_size=32)
+    parts: list[bytes] = []
 
     def add(value) -> None:
         cls = type(value)
@@ -256,18 +263,17 @@ def code_hash(code: CodeType) -> str:
                          else value.co_lnotab, getattr(value, "co_exceptiontable", b""), value.co_consts):
                 add(part)
         elif cls is tuple:
-            digest.update(b"(%d" % len(value))
+            parts.append(b"(%d" % len(value))
             for part in value:
                 add(part)
         elif cls is frozenset:
             add(tuple(sorted(repr((type(x).__name__, x)) for x in value)))
         else:
             text = value if cls is bytes else repr(value).encode("utf-8", "surrogatepass")
-            digest.update(b"%s:%d:" % (cls.__name__.encode(), len(text)))
-            digest.update(text)
+            parts.append(b"%s:%d:%s" % (cls.__name__.encode(), len(text), text))
 
     add(code)
-    found = digest.hexdigest()
+    found = digest(b"".join(parts)).hex()
     number = id(code)
     _hashes[number] = weakref.ref(code, lambda _: _hashes.pop(number, None)), found
     return found

@@ -10,7 +10,6 @@ from __future__ import annotations
 import marshal
 import os
 import sys
-from _blake2 import blake2b
 
 from ..base import relocated
 from ..base.options import Options
@@ -36,7 +35,7 @@ def key_of(function, types, options: Options, target=()) -> str | None:
     if not portable.portable(parts):
         return None
     text = repr((portable.code_hash(function.__code__), parts, tuple(options._replace(cache=False)), *target))
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return portable.digest(text.encode("utf-8", "surrogatepass")).hex()
 
 
 def read(key: str) -> list[tuple]:

@@ -347,7 +347,7 @@ def resolve(name: str) -> int:
     elif name.startswith("pyjitc_class_numpy."):
         value = id(getattr(getattr(np, name.split(".")[1]), name.split(".")[2]))
     elif name == "pyjitc_characters":
-        value = ctypes.addressof(_characters)
+        value = ctypes.addressof(_all_characters())
     elif name == "pyjitc_str_grows":
         value = ctypes.addressof(_str_grows())
     elif name == "pyjitc_bind":
@@ -400,8 +400,14 @@ def _str_grows() -> ctypes.c_int64:
     return _grows[0]
 
 
-# The str objects of the characters below 256, of which the interpreter has one each and never frees them.
-_characters = (ctypes.py_object * 256)(*map(chr, range(256)))
+_characters: list = []
+
+
+def _all_characters() -> ctypes.Array:
+    """The str objects of the characters below 256, of which the interpreter has one each and never frees them."""
+    if not _characters:
+        _characters.append((ctypes.py_object * 256)(*map(chr, range(256))))
+    return _characters[0]
 
 
 def _keep_freed_memory() -> None:

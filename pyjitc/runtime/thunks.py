@@ -203,12 +203,15 @@ def traceback(line: int) -> int:
     texts = {"name": b"co_name", "filename": b"co_filename", "first": b"co_firstlineno", "table": b"co_linetable",
              "qualname": b"co_qualname", "parts": b"{s:s,s:s,s:i,s:N,s:s}" if with_names else b"{s:s,s:s,s:i,s:N}",
              "entry": b"OOii"}
-    kept = {name: ctypes.create_string_buffer(text) for name, text in texts.items()}
+    kept = ctypes.create_string_buffer(b"\0".join(texts.values()))
+    places, at = {}, ctypes.addressof(kept)
+    for name, text in texts.items():
+        places[name] = quad(at)
+        at += len(text) + 1
     objects = {"replace": new(b"", b"", 1).replace, "empty": (), "globals": {}, "locals": _Locals(), "none": None}
-    for part in (*kept.values(), *objects.values()):
+    for part in (kept, *objects.values()):
         never_freed(part)
-    return place(_TRACEBACK, offset=struct.pack("<i", line),
-                  **{name: quad(ctypes.addressof(text)) for name, text in kept.items()},
+    return place(_TRACEBACK, offset=struct.pack("<i", line), **places,
                   **{name: quad(id(value)) for name, value in objects.items()},
                   **_addresses("PyErr_Fetch", "PyErr_Restore", "Py_BuildValue", "PyBytes_FromStringAndSize",
                                "PyObject_Call", "Py_DecRef", "PyFrame_New", "PyThreadState_Get",
@@ -255,14 +258,16 @@ def vectorcall() -> int:
     return place(_VECTORCALL, **_addresses("PyThreadState_Get", "_PyObject_MakeTpCall"))
 
 
-_WITHOUT_FIRST = "4889f7 4889d6 48b8 {target} ffe0"  # mov rdi, rsi; mov rsi, rdx; jmp target
+_MEMORY = "malloc", "calloc", "realloc", "free"
+# for each of them: mov rdi, rsi; mov rsi, rdx; jmp to it; and six bytes to make its size 24
+_WITHOUT_FIRST = " ".join([f"4889f7 4889d6 48b8 {{{name}}} ffe0 cccccccccccc" for name in _MEMORY])
 
 
 class _Handler(ctypes.Structure):
     """NumPy's PyDataMem_Handler."""
 
     _fields_ = [("name", ctypes.c_char * 127), ("version", ctypes.c_uint8), ("context", ctypes.c_void_p),
-                *((name, ctypes.c_void_p) for name in ("malloc", "calloc", "realloc", "free"))]
+                *((name, ctypes.c_void_p) for name in _MEMORY)]
 
 
 _handler: list = []
@@ -271,10 +276,8 @@ _handler: list = []
 def memory_handler() -> object:
     """The capsule with the memory handler for NumPy arrays; one for the process."""
     if not _handler:
-        libc = ctypes.CDLL(None)
-        functions = {name: place(_WITHOUT_FIRST, target=quad(ctypes.cast(getattr(libc, name), ctypes.c_void_p).value))
-                     for name in ("malloc", "calloc", "realloc", "free")}
-        record = _Handler(b"pyjitc", 1, None, **functions)
+        first = place(_WITHOUT_FIRST, **_addresses(*_MEMORY))
+        record = _Handler(b"pyjitc", 1, None, *[first + 24 * n for n in range(len(_MEMORY))])
         make = ctypes.pythonapi.PyCapsule_New
         make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
         name = ctypes.c_char_p(b"mem_handler")

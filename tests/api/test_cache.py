@@ -1,7 +1,9 @@
 """The disk cache: hits in other processes, keys, and failures of files and folders."""
 import importlib
+import marshal
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,8 +15,10 @@ import pytest
 
 import pyjitc
 from pyjitc import njit
+from pyjitc.base import finder
 from pyjitc.pipeline import cache, portable, specialisation
 from pyjitc.base.options import Options
+from pyjitc.runtime import platform
 from pyjitc.types.kinds import Array, Float, Int, Singleton, Tuple, float64
 
 K = 2.0
@@ -209,6 +213,7 @@ def kept(store, monkeypatch, count, size, limit="0.256"):
     """Writes `count` files of about `size` bytes into one folder, each used one second after the one before."""
     monkeypatch.setenv("PYJITC_CACHE_SIZE", limit)  # megabytes for 256 folders: 1,000 bytes for each
     monkeypatch.setattr(cache, "_file", lambda key: os.path.join(cache.folder(), "00", key))
+    monkeypatch.setattr(cache, "_sources", dict)
     for n in range(count):
         assert cache.write(f"key{n}", (b"x" * size, "", "", "", (), ()))
         os.utime(os.path.join(cache.folder(), "00", f"key{n}"), (n, n))
@@ -306,7 +311,8 @@ OTHER = {"boundscheck": False, "overflow": "wrap", "fastmath": ("nnan",), "nogil
          "objects": True, "races": True, "numba": True}
 
 
-@pytest.mark.parametrize("ingredient", [*OTHER, "python", "numpy", "llvmlite", "pyjitc", "processor", "BLAS", "target"])
+@pytest.mark.parametrize("ingredient", [*OTHER, "python", "flags of Python", "numpy", "file of NumPy", "llvmlite",
+                                        "pyjitc", "processor", "BLAS", "target"])
 def test_each_ingredient_of_the_key_counts(ingredient, monkeypatch):
     def key(options=Options(), target=()):
         monkeypatch.setattr(cache, "_versions", [])
@@ -321,6 +327,10 @@ def test_each_ingredient_of_the_key_counts(ingredient, monkeypatch):
         options = options._replace(**{ingredient: OTHER[ingredient]})
     elif ingredient == "python":
         monkeypatch.setattr(sys, "version", sys.version + "+")
+    elif ingredient == "flags of Python":
+        monkeypatch.setattr(sys, "abiflags", "d")
+    elif ingredient == "file of NumPy":
+        monkeypatch.setattr(cache, "numpy_core", lambda: pyjitc)
     elif ingredient == "numpy":
         monkeypatch.setattr(np, "__version__", "2.99")
     elif ingredient == "llvmlite":
@@ -341,35 +351,80 @@ def test_an_installed_package_is_known_by_the_record_of_its_installation(tmp_pat
     record.parent.mkdir()
     record.write_text("pyjitc/__init__.py,sha256=0,1")
     tree = cache._own_state()
-    assert tree.count("\n") > 100 and "\ncache.py " in tree
+    assert pyjitc.__path__[0] in tree and cache.__file__ in cache._sources()
     monkeypatch.setattr(pyjitc, "__path__", [str(tmp_path / "pyjitc")])
     installed = cache._own_state()
-    assert installed != tree and cache._own_state() == installed
+    assert installed != tree and cache._own_state() == installed and cache._sources() == {}
     record.write_text("pyjitc/__init__.py,sha256=1,2222")
     assert cache._own_state() != installed
 
 
-def test_a_source_tree_is_known_by_the_state_of_every_file(tmp_path):
-    inner = tmp_path / "a" / "b"
-    inner.mkdir(parents=True)
-    for folder in (tmp_path, tmp_path / "a", inner):
-        (folder / "one.py").write_text("1")
-    states = [cache._tree_state(str(tmp_path))]
+def test_code_is_not_used_where_a_module_that_made_it_has_changed(tmp_path):
+    """A copy of the package in a source tree; each state of its files is used by a process of its own."""
+    shutil.copytree(pyjitc.__path__[0], tmp_path / "pyjitc", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "program.py").write_text(textwrap.dedent("""
+        import pyjitc
+        @pyjitc.njit
+        def f(x): return x + 1.5
+        assert f(1.0) == 2.5
+        from pyjitc.pipeline.specialisation import statistics
+        print(*(statistics[name] for name in ("compiled", "disk", "written")))
+    """))
+    environment = {**os.environ, "PYJITC_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
 
-    def changes():
-        states.append(cache._tree_state(str(tmp_path)))
-        return len(set(states)) == len(states)
+    def found() -> bool:
+        done = subprocess.run([sys.executable, "program.py"], cwd=tmp_path, env=environment, capture_output=True,
+                              text=True, check=True)
+        assert done.stdout.split() in (["0", "1", "0"], ["1", "0", "1"]), done.stdout
+        return done.stdout.startswith("0")
 
-    (inner / "one.py").write_text("12")
-    assert changes()
-    os.utime(inner / "one.py", ns=(1, 1))
-    assert changes()
-    (tmp_path / "two.py").write_text("1")
-    assert changes()
-    os.rename(inner / "one.py", inner / "other.py")
-    assert changes()
-    (inner / "notes.txt").write_text("")
-    assert not changes()
+    assert not found() and found()
+    changed = tmp_path / "pyjitc" / "infer" / "emit.py"  # loaded by a compile only
+    changed.write_text(changed.read_text() + "\n# edited\n")
+    assert not found() and found()
+    os.utime(tmp_path / "pyjitc" / "types" / "kinds.py", ns=(1, 1))  # loaded by every process
+    assert not found() and found()
+    (tmp_path / "pyjitc" / "infer" / "new.py").write_text("")  # no module that was loaded
+    (tmp_path / "pyjitc" / "cuda" / "ptx.py").write_text("")
+    assert found()
+    os.rename(tmp_path / "pyjitc", tmp_path / "other")
+    os.rename(tmp_path / "other", tmp_path / "pyjitc")
+    assert found()
+
+
+def test_layouts_are_checked_by_the_process_that_writes(store, fake, monkeypatch):
+    def check():
+        checks.append(1)
+
+    checks = []
+    monkeypatch.setattr(platform, "_check_objects", check)
+    monkeypatch.setattr(platform, "_checked", [])
+    assert fresh()(1.0) == 3.0 and len(fake.compiles) == 1 and checks == [1]
+    monkeypatch.setattr(platform, "_checked", [])
+    assert fresh()(1.0) == 3.0 and len(fake.compiles) == 1 and checks == [1]
+    monkeypatch.setattr(platform, "_checked", [])
+    assert fresh(k=5.0)(1.0) == 6.0 and len(fake.compiles) == 2
+    assert not cache.read("00" * 16) and len(cache.read(cache.key_of(fresh().py_func, (Float,), Options()))) == 2
+
+
+def test_a_file_names_the_modules_of_all_its_variants(store, fake, monkeypatch):
+    fresh(k=1.0)(1.0)
+    loaded = cache._sources()
+    monkeypatch.setattr(cache, "_sources", lambda: {cache.__file__: loaded[cache.__file__]})
+    fresh(k=2.0)(1.0)
+    assert len(fake.compiles) == 2
+    one, = files(store)
+    sources, *variants = marshal.loads(one.read_bytes()[24:])
+    assert sources == loaded and len(variants) == 2
+    monkeypatch.setitem(finder.STATES, os.path.join(pyjitc.__path__[0], "infer", "emit.py"), (1, 1))
+    assert fresh(k=1.0)(1.0) == 2.0 and len(fake.compiles) == 3
+
+
+def test_modules_that_another_importer_has_loaded_are_sources_too(monkeypatch):
+    file = importlib.import_module("pyjitc.infer.emit").__file__
+    monkeypatch.delitem(finder.STATES, file)
+    found = os.stat(file)
+    assert cache._sources()[file] == (found.st_size, found.st_mtime_ns)
 
 
 def test_notebook_cells_are_found_in_the_next_session(store, fake):

@@ -104,7 +104,7 @@ def test_cache(tmp_path, monkeypatch, capsys):
     (tmp_path / "mine.txt").write_text("stays")
     folder = tmp_path / "ab"
     folder.mkdir()
-    (folder / ("0" * 62)).write_bytes(b"x" * 1000)
+    (folder / ("0" * 30)).write_bytes(b"x" * 1000)
     (folder / "notes").write_text("stays")
     assert main(["cache", "info"]) == 0
     assert capsys.readouterr().out.endswith(": 1 file, 1 kB of 256,000 kB\n")
@@ -130,7 +130,7 @@ def test_info_says_that_a_folder_is_refused(tmp_path, monkeypatch, capsys):
 
 def test_clear_fails_where_files_stay(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("PYJITC_CACHE_DIR", str(tmp_path))
-    (tmp_path / "ab" / ("0" * 62)).mkdir(parents=True)  # cannot be unlinked, not even by root
+    (tmp_path / "ab" / ("0" * 30)).mkdir(parents=True)  # cannot be unlinked, not even by root
     assert main(["cache", "clear"]) == 1
     shown = capsys.readouterr()
     assert "stays: " in shown.err and shown.out.startswith("0 files removed")

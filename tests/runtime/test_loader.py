@@ -3,6 +3,7 @@ import ctypes
 import gc
 import itertools
 import math
+import re
 import struct
 import weakref
 
@@ -280,3 +281,12 @@ def test_platform_check(monkeypatch):
     monkeypatch.setattr(platform, "PLATFORM", ("darwin", "arm64"))
     with pytest.raises(platform.ABIError, match="64-bit x86 Linux"):
         platform.check()
+
+
+def test_the_processor_is_known_by_its_model_and_features():
+    with open("/proc/cpuinfo") as lines:
+        first = dict(re.split(r"\s*:\s?", line, maxsplit=1) for line in lines.read().partition("\n\n")[0].splitlines())
+    found = platform.cpu_identity()
+    assert all(f": {first[name]}'" in found for name in ("vendor_id", "cpu family", "model", "model name", "stepping",
+                                                         "flags"))
+    assert "MHz" not in found and first["bogomips"] not in found  # these change
