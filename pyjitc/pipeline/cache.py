@@ -29,7 +29,8 @@ from ..runtime.loader import LoadError
 from ..runtime.platform import cpu_identity, numpy_core, take_as_checked
 from . import portable
 
-__all__ = ["Making", "key_of", "read", "write", "kept", "folder", "unsafe", "limit", "Variant", "versions"]
+__all__ = ["Making", "key_of", "read", "write", "kept", "folder", "source_state", "unsafe", "limit",
+           "Variant", "versions"]
 
 _fcntl = lazy("fcntl")  # needed only for a compile, which takes longer than the import
 _PACKAGE = __name__.partition(".")[0]
@@ -45,6 +46,7 @@ _IO_ERRORS = (OSError, ValueError, TypeError, EOFError, KeyError, IndexError, At
 # (symbol, path, key, fingerprint)); for a kernel (its parts, guards of `portable.keep`).
 Variant = tuple
 _versions: list[str] = []
+_source_states: list[str] = []  # the result of source_state()
 _looked_at: dict[str, bool] = {}  # folder -> whether it may be used
 
 
@@ -110,6 +112,38 @@ def _sources() -> dict[str, tuple[int, int]]:
              if name.partition(".")[0] == _PACKAGE and getattr(module, "__file__", None)]
     _ask(files)
     return {file: STATES[file] for file in files}
+
+
+def source_state() -> str:
+    """A key of every Python file of a source tree: of imported ones as they were when they were imported. An empty text
+    for an installed package."""
+    if not _source_states:
+        root = _root()
+        found = "" if _installation(root) else repr(_tree(root))
+        _source_states.append(found and portable.digest(found.encode("utf-8", "surrogatepass")).hex())
+    return _source_states[0]
+
+
+def _tree(root: str) -> list[tuple[str, tuple[int, int]]]:
+    """(path, state) of the Python files below a folder. Files are asked for relative to their folder, since a system
+    call for hundreds of files takes most of its time for the folders of their names."""
+    found, waiting = [], [root]
+    while waiting:
+        folder = waiting.pop()
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            for name in sorted(os.listdir(handle)):
+                path = f"{folder}/{name}"
+                if name.endswith(".py"):
+                    if path not in STATES:
+                        state = os.stat(name, dir_fd=handle)
+                        STATES[path] = state.st_size, state.st_mtime_ns
+                    found.append((path, STATES[path]))
+                elif "." not in name and name != "__pycache__" and os.path.isdir(path):
+                    waiting.append(path)
+        finally:
+            os.close(handle)
+    return found
 
 
 def _ask(files) -> None:

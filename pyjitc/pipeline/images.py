@@ -147,7 +147,7 @@ class Images:
             known = self.prototypes[proto] = proto.globals.get("__name__"), proto.qualname, _code_key(proto.code)
         encoder = _Encoder(self)
         parts = known, tuple([(encoder.value(t), encoder.value(v)) for t, v in args]), encoder.types, options
-        text = repr((parts, cache.versions(), environment("PYJITC_BLAS")))
+        text = repr((parts, cache.versions(), cache.source_state(), environment("PYJITC_BLAS")))
         return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
     def digest_of(self, spec: Spec) -> bytes:

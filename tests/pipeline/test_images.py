@@ -3,6 +3,7 @@ import copy
 import gc
 import marshal
 import math
+import os
 import sys
 import weakref
 
@@ -199,11 +200,25 @@ def test_damaged_images_and_those_of_other_versions_are_not_read(folder, watched
     forget(monkeypatch)
     check(expression, (A, A))
     assert made[-1] == first
-    forget(monkeypatch)
-    monkeypatch.setattr(cache, "_versions", ["another version"])
-    before = len(inferred)
-    check(expression, (A, A))
-    assert len(inferred) == before + count and len(list(folder.rglob("*.typed"))) == 2 * len(files)
+    for others, name in enumerate(("_versions", "_source_states"), 2):
+        forget(monkeypatch)
+        monkeypatch.setattr(cache, name, ["another version"])
+        before = len(inferred)
+        check(expression, (A, A))
+        assert len(inferred) == before + count and len(list(folder.rglob("*.typed"))) == others * len(files)
+
+
+def test_each_file_of_a_source_tree_is_part_of_its_state(monkeypatch):
+    """A file that is imported counts as it was when it was imported."""
+    root = os.path.dirname(pyjitc.__file__)
+    states, seen = dict(cache.STATES), set()
+    monkeypatch.setattr(cache, "STATES", states)
+    for path in (None, f"{root}/lib/np/fft/__init__.py", f"{root}/types/kinds.py", None):
+        monkeypatch.setattr(cache, "_source_states", [])
+        if path is not None:
+            states[path] = 1, 2
+        seen.add(cache.source_state())
+    assert len(seen) == 3 and "" not in seen
 
 
 def test_derivatives_and_batches_are_those_of_the_functions(folder, monkeypatch):
