@@ -4,14 +4,20 @@ from __future__ import annotations
 import types as pytypes
 from typing import Any, Callable
 
+import numpy as np
+
 from ..base.errors import did_you_mean
 from ..base.lazy import lazy
 from ..front.recursion import Recursive, SELF
 from ..ir import core as ir
-from ..ops import pyobject, structure
-from ..types.kinds import Cell, Function, Object, ObjectCell, Singleton, Tuple, Type, Unbound, any_part, closed
+from ..ops import control, generic, pyobject, structure
+from ..ops.arith import numpy_class
+from ..types.kinds import (
+    Array, Cell, Function, Object, ObjectCell, Singleton, Tuple, Type, Unbound, any_part, closed, is_number, members_of,
+)
 from .boxed import by_python, test
-from .expressions import Captured, CellGet, CellSet, MakeCell, OwnFunction
+from .constants import constant
+from .expressions import Captured, CellGet, CellSet, Expr, MakeCell, OwnFunction
 from .join import join
 from .meaning import UNKNOWN, Apply, Const, NeedsObjects, NotNative, Throw
 from .names import with_object
@@ -30,6 +36,8 @@ class Variables:
     block: ir.Block
     constant_of: Callable
     held_constant: Callable
+    reader_of_display: Callable
+    call: Callable
 
     def global_(self, inst, operands):
         name = inst.attrs["name"]
@@ -182,10 +190,25 @@ class Variables:
     def check_bound(self, inst, operands):
         x = operands[0]
         if x.type is Unbound:
+            if self.session.options.numba and (made := self.no_elements(inst)) is not None:
+                return made
             name = inst.attrs["name"]
             exception, message = self.session.unbound_error(name, False)
             return Throw(exception, message, self.other_variable(name))
         return x
+
+    def no_elements(self, inst) -> Expr | None:
+        """The array without elements that a function of Numba's names returns for an array that is not set, where the
+        variable is an item of a tuple that is returned and is not used otherwise; None for other variables. Programs
+        for Numba rely on such a function: its callers do not read what was not to be computed."""
+        reader, _ = self.analysis.shape.only_reader(inst, self.block)
+        if reader is None or reader.op is not generic.TUPLE or self.reader_of_display(inst)[0] is not control.RETURN:
+            return None
+        found = [t for t in members_of(self.analysis.lookup(inst.args[0], self.block)[0]) if t is not Unbound]
+        if len(found) != 1 or not isinstance(found[0], Array) or not is_number(found[0].dtype):
+            return None
+        shape, dtype = constant((0,) * found[0].ndim), constant(numpy_class(found[0].dtype))
+        return self.call(constant(np.empty), [shape, dtype], {})
 
 
 def _markers(function, role):

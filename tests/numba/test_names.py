@@ -655,3 +655,51 @@ def test_modules_by_which_extensions_register_as_attributes():
                       core.imputils.iternext_impl(core.imputils.RefType.BORROWED)):
         assert decorator(len) is len
     assert typed.typedlist.List is typed.List and typed.typeddict.Dict is typed.Dict
+
+
+def first_and_doubled(a, more):
+    first = a + 1
+    if more:
+        doubled = 2 * first.reshape(1, -1)
+    return first, (doubled, 7)
+
+
+def with_one_more(a, more):
+    if more:
+        found = a + 1
+    return a, found[0]
+
+
+def with_a_number(a, more):
+    if more:
+        found = 3
+    return a, found
+
+
+def alone(a, more):
+    if more:
+        found = a + 1
+    return found
+
+
+def test_an_array_that_is_not_set_is_returned_without_elements():
+    """Beside other results, as functions of scanpy return it; what is read, numbers and single results raise."""
+    a = np.arange(3.0)
+    compiled = nb.njit(first_and_doubled)
+    same(compiled(a, True), first_and_doubled(a, True))
+    first, (doubled, seven) = compiled(a, False)
+    same(first, a + 1)
+    assert doubled.shape == (0, 0) and doubled.dtype == float and seven == 7
+
+    @nb.njit
+    def total(a, more):
+        first, (doubled, _) = compiled(a, more)
+        return first.sum() + doubled.sum() if more else first.sum()
+
+    assert total(a, True) == 18.0 and total(a, False) == 6.0
+    with pytest.raises(UnboundLocalError, match="'doubled'"):
+        pyjitc.njit(first_and_doubled)(a, False)
+    for function in (with_one_more, with_a_number, alone):
+        same(nb.njit(function)(a, True), function(a, True))
+        with pytest.raises(UnboundLocalError, match="'found'"):
+            nb.njit(function)(a, False)

@@ -143,3 +143,11 @@ def test_what_the_page_about_migration_says():
     with pytest.raises(ValueError, match="zero"):
         inverse(np.array([2.0, 0.0, 4.0]), out)
     assert out.tolist() == [0.5, 0.0, 0.0]
+
+
+def test_a_divisor_of_numpy_that_is_zero():
+    """As in NumPy, and not as in Numba: a row of docs/migration.md."""
+    divided = nb.njit(lambda x, y: (x / np.sqrt(y), -x / np.sqrt(y)))
+    assert divided(2.0, 0.0) == (np.inf, -np.inf) and np.isnan(divided(0.0, 0.0)[0])
+    with pytest.raises(ZeroDivisionError):
+        nb.njit(lambda x, y: x / y)(2.0, 0.0)
