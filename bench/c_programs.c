@@ -1236,3 +1236,150 @@ void prefix_sums(V(f64, a), V(f64, out)) {
         out[i] = total;
     }
 }
+
+/* ---- images, tables, sums */
+
+i64 find_any(V(u8, text), V(u8, wanted)) {
+    u8 table[256] = {0};
+    FOR(i, wanted0) table[wanted[i]] = 1;
+    i64 count = 0, last = -1;
+    FOR(i, text0) if (table[text[i]] != 0) {
+        count++;
+        last = i;
+    }
+    return count * 1000000 + last;
+}
+
+void leading_zeros(V(i64, a), V(i64, out)) {
+    FOR(i, a0) {
+        i64 v = a[i], n = 0;
+        while (v > 0) {
+            v >>= 1;
+            n++;
+        }
+        out[i] = 63 - n;
+    }
+}
+
+void dilate(M(u8, a), M(u8, out)) {
+    FROM(y, 1, a0 - 1) FROM(x, 1, a1 - 1) {
+        u8 m = a[y][x];
+        FROM(dy, -1, 2) FROM(dx, -1, 2) if (a[y + dy][x + dx] > m) m = a[y + dy][x + dx];
+        out[y][x] = m;
+    }
+}
+
+void integral_image(M(u8, a), M(i64, s)) {
+    FOR(y, a0) {
+        i64 row = 0;
+        FOR(x, a1) {
+            row += a[y][x];
+            s[y + 1][x + 1] = s[y][x + 1] + row;
+        }
+    }
+}
+
+void hex_encode(V(u8, data), V(u8, digits), V(u8, out)) {
+    FOR(i, data0) {
+        out[2 * i] = digits[data[i] >> 4];
+        out[2 * i + 1] = digits[data[i] & 15];
+    }
+}
+
+void morton(V(u64, x), V(u64, y), V(u64, out)) {
+    FOR(i, x0) {
+        u64 r = 0, a = x[i], b = y[i];
+        FOR(k, 16) {
+            r |= ((a >> k) & 1) << (2 * k);
+            r |= ((b >> k) & 1) << (2 * k + 1);
+        }
+        out[i] = r;
+    }
+}
+
+f64 simpson(f64 a, f64 b, i64 n) {
+    f64 h = (b - a) / n, s = 0.0;
+    FOR(i, n + 1) {
+        f64 x = a + i * h;
+        f64 w = i == 0 || i == n ? 1.0 : i % 2 == 1 ? 4.0 : 2.0;
+        s += w * x / (1.0 + x * x);
+    }
+    return s * h / 3.0;
+}
+
+i64 coin_change(V(i64, coins), V(i64, ways)) {
+    FOR(i, ways0) ways[i] = 0;
+    ways[0] = 1;
+    FOR(c, coins0) FROM(i, coins[c], ways0) ways[i] += ways[i - coins[c]];
+    return ways[ways0 - 1];
+}
+
+i64 smith_waterman(V(u8, a), V(u8, b), M(i64, h)) {
+    i64 best = 0;
+    FROM(i, 1, a0 + 1) FROM(j, 1, b0 + 1) {
+        i64 s = a[i - 1] == b[j - 1] ? 3 : -3;
+        i64 v = h[i - 1][j - 1] + s;
+        i64 p = h[i - 1][j] - 2, q = h[i][j - 1] - 2;
+        v = v > p ? v : p;
+        v = v > q ? v : q;
+        v = v > 0 ? v : 0;
+        h[i][j] = v;
+        if (v > best) best = v;
+    }
+    return best;
+}
+
+f64 viterbi(M(f64, trans), M(f64, emit), V(i64, obs), V(f64, score), V(f64, nxt), M(i64, back)) {
+    i64 n = trans0;
+    FOR(s, n) score[s] = emit[s][obs[0]];
+    FROM(t, 1, obs0) {
+        FOR(s, n) {
+            f64 best = -1e300;
+            i64 arg = 0;
+            FOR(p, n) {
+                f64 v = score[p] + trans[p][s];
+                if (v > best) {
+                    best = v;
+                    arg = p;
+                }
+            }
+            nxt[s] = best + emit[s][obs[t]];
+            back[t][s] = arg;
+        }
+        FOR(s, n) score[s] = nxt[s];
+    }
+    f64 best = score[0];
+    FROM(s, 1, n) if (score[s] > best) best = score[s];
+    return best;
+}
+
+void floyd_steinberg(M(f64, a)) {
+    i64 h = a0, w = a1;
+    FOR(y, h) FOR(x, w) {
+        f64 old = a[y][x], new = old > 127.5 ? 255.0 : 0.0, e = old - new;
+        a[y][x] = new;
+        if (x + 1 < w) a[y][x + 1] += e * 7 / 16;
+        if (y + 1 < h) {
+            if (x > 0) a[y + 1][x - 1] += e * 3 / 16;
+            a[y + 1][x] += e * 5 / 16;
+            if (x + 1 < w) a[y + 1][x + 1] += e * 1 / 16;
+        }
+    }
+}
+
+void hough(M(u8, edges), V(f64, cosine), V(f64, sine), M(i64, acc)) {
+    i64 half = acc1 / 2;
+    FOR(y, edges0) FOR(x, edges1) if (edges[y][x]) FOR(t, cosine0) {
+        i64 r = (i64)(x * cosine[t] + y * sine[t]) + half;
+        acc[t][r]++;
+    }
+}
+
+f64 distance_sum(M(f64, points), V(f64, weights)) {
+    f64 total = 0.0;
+    FOR(i, points0) FOR(j, i) {
+        f64 x = points[i][0] - points[j][0], y = points[i][1] - points[j][1];
+        total += weights[i] * weights[j] / sqrt(1.0 + x * x + y * y);
+    }
+    return total;
+}

@@ -1464,6 +1464,180 @@ def prefix_sums(a, out):
         out[i] = total
 
 
+# ---------------------------------------------------------------- images, tables, sums
+
+@njit
+def find_any(text, wanted):
+    table = np.zeros(256, np.uint8)
+    for i in range(wanted.size):
+        table[wanted[i]] = 1
+    count = 0
+    last = -1
+    for i in range(text.size):
+        if table[text[i]] != 0:
+            count += 1
+            last = i
+    return count * 1000000 + last
+
+
+@njit
+def leading_zeros(a, out):
+    for i in range(a.size):
+        v = a[i]
+        n = 0
+        while v > 0:
+            v >>= 1
+            n += 1
+        out[i] = 63 - n
+
+
+@njit
+def dilate(a, out):
+    h, w = a.shape
+    for y in range(1, h - 1):
+        for x in range(1, w - 1):
+            m = a[y, x]
+            for dy in range(-1, 2):
+                for dx in range(-1, 2):
+                    if a[y + dy, x + dx] > m:
+                        m = a[y + dy, x + dx]
+            out[y, x] = m
+
+
+@njit
+def integral_image(a, s):
+    h, w = a.shape
+    for y in range(h):
+        row = 0
+        for x in range(w):
+            row += int(a[y, x])
+            s[y + 1, x + 1] = s[y, x + 1] + row
+
+
+@njit
+def hex_encode(data, digits, out):
+    for i in range(data.size):
+        out[2 * i] = digits[data[i] >> 4]
+        out[2 * i + 1] = digits[data[i] & 15]
+
+
+@njit
+def morton(x, y, out):
+    for i in range(x.size):
+        r = np.uint64(0)
+        a = x[i]
+        b = y[i]
+        for k in range(16):
+            r |= ((a >> np.uint64(k)) & np.uint64(1)) << np.uint64(2 * k)
+            r |= ((b >> np.uint64(k)) & np.uint64(1)) << np.uint64(2 * k + 1)
+        out[i] = r
+
+
+@njit
+def simpson(a, b, n):
+    h = (b - a) / n
+    s = 0.0
+    for i in range(n + 1):
+        x = a + i * h
+        w = 1.0 if i == 0 or i == n else (4.0 if i % 2 == 1 else 2.0)
+        s += w * x / (1.0 + x * x)
+    return s * h / 3.0
+
+
+@njit
+def coin_change(coins, ways):
+    for i in range(ways.size):
+        ways[i] = 0
+    ways[0] = 1
+    for c in range(coins.size):
+        for i in range(coins[c], ways.size):
+            ways[i] += ways[i - coins[c]]
+    return ways[ways.size - 1]
+
+
+@njit
+def smith_waterman(a, b, h):
+    best = 0
+    for i in range(1, a.size + 1):
+        for j in range(1, b.size + 1):
+            s = 3 if a[i - 1] == b[j - 1] else -3
+            v = h[i - 1, j - 1] + s
+            v = max(v, h[i - 1, j] - 2)
+            v = max(v, h[i, j - 1] - 2)
+            v = max(v, 0)
+            h[i, j] = v
+            if v > best:
+                best = v
+    return best
+
+
+@njit
+def viterbi(trans, emit, obs, score, nxt, back):
+    n = trans.shape[0]
+    for s in range(n):
+        score[s] = emit[s, obs[0]]
+    for t in range(1, obs.size):
+        for s in range(n):
+            best = -1e300
+            arg = 0
+            for p in range(n):
+                v = score[p] + trans[p, s]
+                if v > best:
+                    best = v
+                    arg = p
+            nxt[s] = best + emit[s, obs[t]]
+            back[t, s] = arg
+        for s in range(n):
+            score[s] = nxt[s]
+    best = score[0]
+    for s in range(1, n):
+        if score[s] > best:
+            best = score[s]
+    return best
+
+
+@njit
+def floyd_steinberg(a):
+    h, w = a.shape
+    for y in range(h):
+        for x in range(w):
+            old = a[y, x]
+            new = 255.0 if old > 127.5 else 0.0
+            a[y, x] = new
+            e = old - new
+            if x + 1 < w:
+                a[y, x + 1] += e * 7 / 16
+            if y + 1 < h:
+                if x > 0:
+                    a[y + 1, x - 1] += e * 3 / 16
+                a[y + 1, x] += e * 5 / 16
+                if x + 1 < w:
+                    a[y + 1, x + 1] += e * 1 / 16
+
+
+@njit
+def hough(edges, cosine, sine, acc):
+    h, w = edges.shape
+    half = acc.shape[1] // 2
+    for y in range(h):
+        for x in range(w):
+            if edges[y, x] != 0:
+                for t in range(cosine.size):
+                    r = int(x * cosine[t] + y * sine[t]) + half
+                    acc[t, r] += 1
+
+
+@njit
+def distance_sum(points, weights):
+    total = 0.0
+    for i in range(points.shape[0]):
+        for j in range(i):
+            x = points[i, 0] - points[j, 0]
+            y = points[i, 1] - points[j, 1]
+            total += weights[i] * weights[j] / math.sqrt(1.0 + x * x + y * y)
+    return total
+
+
 # ---------------------------------------------------------------- arguments
 
 def positive(n):
@@ -1655,4 +1829,23 @@ CASES = {
     "saxpy": (saxpy, lambda rng: (1.5, *floats(20_000, 20_000)(rng))),
     "transpose": (transpose, floats((200, 210), (210, 200))),
     "prefix_sums": (prefix_sums, floats(30_000, 30_000)),
+    "find_any": (find_any, lambda rng: (_text(rng), np.frombuffer(b",.;", np.uint8).copy())),
+    "leading_zeros": (leading_zeros, lambda rng: (rng.integers(0, 1 << 40, 20_000), np.zeros(20_000, np.int64))),
+    "dilate": (dilate, lambda rng: (rng.integers(0, 256, (120, 150), np.uint8), np.zeros((120, 150), np.uint8))),
+    "integral_image": (integral_image, lambda rng: (rng.integers(0, 256, (120, 150), np.uint8),
+                                                    np.zeros((121, 151), np.int64))),
+    "hex_encode": (hex_encode, lambda rng: (rng.integers(0, 256, 10_000, np.uint8),
+                                            np.frombuffer(b"0123456789abcdef", np.uint8).copy(),
+                                            np.zeros(20_000, np.uint8))),
+    "morton": (morton, lambda rng: (*rng.integers(0, 1 << 16, (2, 5_000), np.uint64), np.zeros(5_000, np.uint64))),
+    "simpson": (simpson, lambda rng: (0.0, 3.0, 10_000)),
+    "coin_change": (coin_change, lambda rng: (np.array([1, 5, 10, 25, 50, 100]), np.zeros(5_000, np.int64))),
+    "smith_waterman": (smith_waterman, lambda rng: (_text(rng, 250, b"acgt"), _text(rng, 300, b"acgt"),
+                                                    np.zeros((251, 301), np.int64))),
+    "viterbi": (viterbi, lambda rng: (-rng.random((24, 24)), -rng.random((24, 10)), rng.integers(0, 10, 80),
+                                      np.zeros(24), np.zeros(24), np.zeros((80, 24), np.int64))),
+    "floyd_steinberg": (floyd_steinberg, lambda rng: (rng.random((80, 100)) * 255,)),
+    "hough": (hough, lambda rng: ((rng.random((40, 50)) < 0.15).astype(np.uint8), np.cos(np.linspace(0.0, 3.1, 90)),
+                                  np.sin(np.linspace(0.0, 3.1, 90)), np.zeros((90, 140), np.int64))),
+    "distance_sum": (distance_sum, floats((150, 2), 150)),
 }

@@ -11,8 +11,8 @@ import math
 
 import numpy as np
 
-from ..ir.core import (CALL, CHEAP, CHECKS_FIRST, ELEMENTARY, EXPENSIVE, FREE, HOST, MODERATE, PURE, RAISES, ROUNDS,
-                       SINGULAR, Op)
+from ..ir.core import (CALL, CHEAP, CHECKS_FIRST, ELEMENTARY, EXPENSIVE, FREE, HOST, MODERATE, NEVER_NEGATIVE, PURE,
+                       RAISES, ROUNDS, SINGULAR, Op)
 from ..types.kinds import complex64
 from .effects import NO_RULE, NONDIFF, ROUNDING, UNVARIED
 from .elementary import computed_by
@@ -278,9 +278,9 @@ def _binary(name, partials, doc, *, c=None, ufunc=None, lower=None, cost=CALL, t
 
 
 SQRT = _unary("sqrt", lambda b, x, out: (b.fdiv(b.const(0.5), out),), "Square root; nan below 0; {exact}: as of fadd.",
-              ufunc=np.sqrt, lower=intrinsic("llvm.sqrt"), cost=EXPENSIVE, traits=SINGULAR)
+              ufunc=np.sqrt, lower=intrinsic("llvm.sqrt"), cost=EXPENSIVE, traits=SINGULAR | NEVER_NEGATIVE)
 FABS = _unary("fabs", lambda b, x, out: (b.copysign(b.const(1.0), x),), "Absolute value.",
-              ufunc=np.fabs, lower=intrinsic("llvm.fabs"), cost=MODERATE)
+              ufunc=np.fabs, lower=intrinsic("llvm.fabs"), cost=MODERATE, traits=NEVER_NEGATIVE)
 FLOOR = _unary("floor", ROUNDING, "Greatest whole number not above x, a float.", ufunc=np.floor,
                lower=intrinsic("llvm.floor"), cost=MODERATE, traits=ROUNDS)
 CEIL = _unary("ceil", ROUNDING, "Least whole number not below x, a float.", ufunc=np.ceil, lower=intrinsic("llvm.ceil"),
@@ -324,7 +324,8 @@ ATAN = _unary("atan", lambda b, x, out: (b.fdiv(b.const(1.0), b.fma(x, x, b.cons
 ATAN2 = _binary("atan2", lambda b, y, x, out: _atan2_partials(b, y, x), "Angle of the vector (x, y); y comes first.",
                 ufunc=np.arctan2, traits=SINGULAR | ELEMENTARY)
 SINH = _unary("sinh", lambda b, x, out: (b.cosh(x),), "Hyperbolic sine.", ufunc=np.sinh, traits=ELEMENTARY)
-COSH = _unary("cosh", lambda b, x, out: (b.sinh(x),), "Hyperbolic cosine.", ufunc=np.cosh, traits=ELEMENTARY)
+COSH = _unary("cosh", lambda b, x, out: (b.sinh(x),), "Hyperbolic cosine.", ufunc=np.cosh,
+              traits=ELEMENTARY | NEVER_NEGATIVE)
 TANH = _unary("tanh", lambda b, x, out: (b.fma(b.fneg(out), out, b.const(1.0)),), "Hyperbolic tangent.", ufunc=np.tanh,
               traits=ELEMENTARY)
 ASINH = _unary("asinh", lambda b, x, out: (b.fdiv(b.const(1.0), b.sqrt(b.fma(x, x, b.const(1.0)))),),
@@ -333,9 +334,9 @@ ACOSH = _unary("acosh", lambda b, x, out: (b.fdiv(b.const(1.0), b.sqrt(b.fma(x, 
                "Inverse hyperbolic cosine.", ufunc=np.arccosh, traits=SINGULAR | ELEMENTARY)
 ATANH = _unary("atanh", lambda b, x, out: (b.fdiv(b.const(1.0), b.fma(b.fneg(x), x, b.const(1.0))),),
                "Inverse hyperbolic tangent.", ufunc=np.arctanh, traits=SINGULAR | ELEMENTARY)
-EXP = _unary("exp", lambda b, x, out: (out,), "e ** x.", ufunc=np.exp, traits=ELEMENTARY)
+EXP = _unary("exp", lambda b, x, out: (out,), "e ** x.", ufunc=np.exp, traits=ELEMENTARY | NEVER_NEGATIVE)
 EXP2 = _unary("exp2", lambda b, x, out: (b.fmul(out, b.const(math.log(2.0))),), "2 ** x.", ufunc=np.exp2,
-              traits=ELEMENTARY)
+              traits=ELEMENTARY | NEVER_NEGATIVE)
 EXPM1 = _unary("expm1", lambda b, x, out: (b.fadd(out, b.const(1.0)),), "e ** x - 1, exact near 0.", ufunc=np.expm1,
                traits=ELEMENTARY)
 LOG = _unary("log", lambda b, x, out: (b.fdiv(b.const(1.0), x),), "Natural logarithm.", ufunc=np.log,
@@ -360,7 +361,7 @@ POW_REST = _op("pow_rest", "x: F, y: F, log: F, found: F -> F", lambda x, y, log
 HYPOT = _binary("hypot", lambda b, x, y, out: (_unless_zero(b, out, b.fdiv(x, out)),
                                                _unless_zero(b, out, b.fdiv(y, out))),
                 "Length of the vector (x, y), without overflow in between.", ufunc=np.hypot,
-                traits=SINGULAR | ELEMENTARY)
+                traits=SINGULAR | ELEMENTARY | NEVER_NEGATIVE)
 NEXTAFTER = _binary("nextafter", _as_first, "The next float after x towards y.", ufunc=np.nextafter,
                     lower=_nextafter_lower)
 REMAINDER = _binary("remainder", lambda b, x, y, out: (b.const(1.0), b.fneg(b.rint(b.fdiv(x, y)))),

@@ -3,8 +3,8 @@
 Runs after simplify and hoisting. Computes the intervals of all values from those of constants, extents and parameters,
 by widening to a fixed point and then narrowing. A branch narrows the intervals of the compared values in the blocks
 that it dominates (`conditions.py`); array extents are below 2**60, remainders below the divisor, loop counters between
-their ends; `inequalities.py` proves that an index is below an extent. Comparisons that intervals decide become
-constants.
+their ends; `inequalities.py` proves that an index is below an extent, `signs.py` that a float is above 0 or not below.
+Comparisons that intervals decide become constants.
 Before:  n = array_dim a ; m = isub_ck n, 1 ; j = check_index i, n
 After:   m = isub {nsw} n, 1 ; j = check_index {nonnegative} i, n
 A loop that cannot make more trips than its number has bits is noted as `few_trips`: `while x: x &= x - 1`.
@@ -18,7 +18,7 @@ from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges
 from ..ops import arith as a
 from ..ops import control, memory, structure
-from ..types.kinds import Bool, Float, Int, NpBool, NpFloat, NpInt
+from ..types.kinds import Bool, Float, Int, NpBool, NpFloat, NpInt, is_float
 from .inequalities import Below
 from .conditions import Conditions
 from .counted import Definitions, find
@@ -26,6 +26,7 @@ from .rewrite import drop_check, remove_unreachable, resolve, substitute
 
 __all__ = ["run"]
 
+signs = lazy(f"{__package__}.signs")  # asked where a float is checked
 bits = lazy(f"{__package__}.bits")  # few programs clear bits one by one
 
 LOW, HIGH = -(1 << 63), (1 << 63) - 1
@@ -166,7 +167,8 @@ class _Ranges:
             for inst in block.insts:
                 if mapping and inst.args:
                     inst.args = [resolve(mapping, v) for v in inst.args]
-                if inst.op in _TARGETS and self.needless(inst, block):
+                if inst.op in _TARGETS and self.needless(inst, block) or (
+                        inst.op.traits & ir.CHECKS_FIRST and is_float(inst.result.type) and signs.passes(inst)):
                     if inst.op.wrapping is not None:
                         drop_check(inst)
                         if inst.op in _FLAGGED:

@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import pyjitc
-from pyjitc import UnsupportedError, checkpoint, grad, jvp, njit, value_and_grad
+from pyjitc import UnsupportedError, checkpoint, grad, jacfwd, jvp, njit, value_and_grad
 from pyjitc.lib import adjoints, divided
 
 from .differences import agree
@@ -95,12 +95,27 @@ def test_loops_are_divided(function, memory):
     np.testing.assert_allclose(found, expected, 1e-12)
 
 
-def test_no_trip_exceptions_and_second_derivatives():
+def test_no_trip_and_exceptions():
     assert np.array_equal(grad(whole, memory=100)(X, 0), np.ones(4))
     with pytest.raises(ZeroDivisionError):
         grad(failing, memory=100)(0.5, 9)
-    with pytest.raises(UnsupportedError, match="no derivative of a gradient with memory="):
-        grad(lambda x: np.sum(grad(whole, memory=200)(x, 30)))(X)
+
+
+def power(x, n):
+    for t in range(n):
+        x = x * x * 0.3 + 0.5 * x
+    return x
+
+
+def test_second_derivatives():
+    """They are those of the gradient without a limit, which the derivative of a gradient does not have."""
+    bounded, free = grad(whole, memory=200), grad(whole)
+    np.testing.assert_array_equal(jacfwd(bounded)(X, 30), jacfwd(free)(X, 30))
+    np.testing.assert_allclose(jvp(bounded, (X, 30), (X, None))[1], jacfwd(free)(X, 30) @ X, 1e-12)
+    assert grad(grad(power, memory=100))(0.7, 9) == grad(grad(power))(0.7, 9)
+    both = njit(lambda x: (bounded(x, 30), jvp(lambda x: bounded(x, 30), (x,), (x,))[1]))(X)
+    np.testing.assert_allclose(both[0], free(X, 30), 1e-12)
+    np.testing.assert_allclose(both[1], jacfwd(free)(X, 30) @ X, 1e-12)
 
 
 def failing(x, n):

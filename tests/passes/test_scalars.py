@@ -1,5 +1,7 @@
 """Scalar loops after the passes ranges, bits, reload, inspector and versioning, compared with the interpreter:
 exceptions in the loops, and the limits of the facts on which the passes rely."""
+import math
+
 import numpy as np
 import pytest
 
@@ -147,6 +149,38 @@ def test_remainders(n):
         agree(shifted, a, m)
     agree(ring, a[:0], 3, 1)
     agree(neighbours, a[:0], 1)
+
+
+SIGNS = {
+    "one and a square": lambda x, y: 1.0 / (1.0 + x * x), "a square": lambda x, y: 1.0 / (x * x),
+    "a small number and a square": lambda x, y: x / (5e-324 + y * y), "a product": lambda x, y: 1.0 / (1.0 + x * y),
+    "two squares": lambda x, y: math.sqrt(x * x + y * y), "a difference": lambda x, y: math.sqrt(1.0 - x * x),
+    "a product of two": lambda x, y: math.sqrt(x * y), "abs": lambda x, y: x / (1.0 + abs(x)) + math.sqrt(abs(y)),
+    "exp": lambda x, y: 1.0 / (1.0 + math.exp(-abs(x))) + math.sqrt(np.exp(y)),
+    "a root over a root": lambda x, y: math.sqrt(math.sqrt(abs(x)) / (1.0 + math.sqrt(abs(y)))),
+    "over what may be 0": lambda x, y: math.sqrt(1.0 / -(0.0 * x * x)),
+    "minus 0": lambda x, y: math.sqrt(-0.0 * (x * x)) + 1.0 / (-0.0 + y * y),
+    "cosh": lambda x, y: 1.0 / (1.0 + np.cosh(x)) + math.sqrt(math.hypot(x, y)),
+    "powers": lambda x, y: 1.0 / (1.0 + x ** 2) + math.sqrt(y ** 2 + x ** 4),
+}
+
+
+@pytest.mark.parametrize("name", SIGNS)
+def test_signs_of_floats(name):
+    f = SIGNS[name]
+    numbers = [0.0, -0.0, 1.0, -1.0, 5e-324, -1e-200, 1e200, -1e308, math.inf, -math.inf, math.nan, 0.5]
+    compiled = njit(f)
+    with np.errstate(all="ignore"):
+        for t in float, np.float64, np.float32:
+            for x in numbers:
+                for y in numbers:
+                    expected, actual = (outcome(one, (t(x), t(y))) for one in (f, compiled))
+                    assert expected[0] == actual[0], (x, y, expected, actual)
+                    if expected[0] == "returns":
+                        assert type(expected[1]) is type(actual[1])
+                        np.testing.assert_allclose(actual[1], expected[1], 1e-14 if t is not np.float32 else 1e-6)
+                    else:
+                        assert repr(expected[1]) == repr(actual[1])
 
 
 def bits(x):
