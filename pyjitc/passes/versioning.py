@@ -178,7 +178,7 @@ class _Planner:
         self.falling: dict[ir.Value, tuple[Affine, Affine]] = {}
         self.memo: dict = {}
         self.wrapped: dict = {}
-        self.stays: list[tuple[bool, bool]] = []  # of index checks in inner loops: innermost, stays
+        self.stays: list[tuple[bool, bool]] = []  # of index checks in loops that may have guards: innermost, stays
         self.short: dict[ir.Block, ir.Value] = {}  # header of a loop that is not counted -> a bound of its trips
         self.compared: list[tuple[ir.Inst, tuple]] = []
         self.shifted: list[tuple[ir.Inst, tuple]] = []
@@ -293,7 +293,7 @@ class _Planner:
         if not ok and "most" in inst.attrs and self.is_outside(limit):  # the table is asked for its length instead
             ok = True
             plan.ask(Affine(inst.attrs["most"], {}), limit, bounds)
-        if inner is not self.loop:
+        if inner is not self.loop and (not inner.inner or find(inner, self.defs, self.edges) is not None):
             self.stays.append((not inner.inner, not ok))
         if ok:
             plan.checks.add(inst)
