@@ -10,15 +10,16 @@ from __future__ import annotations
 from ..ir import core as ir
 from ..ir.cfg import Loop
 from ..ops import control
-from ..ops.arith import CAST, CHECK_NONNEG, IADD, IADD_CK, IGT, IMUL, IMUL_CK, INEG, ISUB, ISUB_CK
+from ..ops.arith import CAST, CHECK_NONNEG, IADD, IADD_CK, IGT, IMUL, IMUL_CK, INEG, ISUB, ISUB_CK, NARROW
 from ..ops.memory import CHECK_INDEX
 from ..ops.structure import SELECT
-from ..types.kinds import Int, int64
+from ..types.kinds import Int, int64, uint64
 
 __all__ = ["Counted", "find", "counts_down", "step_of", "Affine", "affine", "Products", "first_and_last", "extremes",
            "Definitions", "WIDE"]
 
 WIDE = {Int, int64}
+_OF_64_BITS = {*WIDE, uint64}
 
 
 class Definitions:
@@ -184,8 +185,8 @@ def affine(value: ir.Value, defs: Definitions, inside, memo: dict, wraps: bool =
            products: Products | None = None) -> Affine:
     """`value` as an affine form over values that are no sums themselves; operations outside `inside` (a set of blocks)
     are not looked into. Checked operations count as exact: the guard proves that they are. wraps: wrapping sums of
-    int64 are looked into, too; form and value are then equal modulo 2**64, so that the value is in range where the form
-    is. products: where given, products with values from outside are terms, too."""
+    int64 and uint64 are looked into, too; form and value are then equal modulo 2**64, so that the value is in range
+    where the form is. products: where given, products with values from outside are terms, too."""
     found = memo.get(value)
     if found is not None:
         return found
@@ -213,7 +214,7 @@ def affine(value: ir.Value, defs: Definitions, inside, memo: dict, wraps: bool =
                 found = affine(inst.args[0], defs, inside, memo, wraps, products)
             elif inst.op is INEG:
                 found = affine(inst.args[0], defs, inside, memo, wraps, products).times(-1)
-            elif wraps and inst.op is CAST and {value.type, inst.args[0].type} <= WIDE:
+            elif wraps and inst.op in (CAST, NARROW) and {value.type, inst.args[0].type} <= _OF_64_BITS:
                 found = affine(inst.args[0], defs, inside, memo, wraps, products)
             if found is not None and (len(found.terms) > 6 or any(abs(c) > 1 << 40 for c in found.terms.values())
                                       or abs(found.constant) > 1 << 60):

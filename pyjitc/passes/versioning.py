@@ -178,7 +178,7 @@ class _Planner:
         self.falling: dict[ir.Value, tuple[Affine, Affine]] = {}
         self.memo: dict = {}
         self.wrapped: dict = {}
-        self.innermost = self.missed = 0  # index checks in innermost loops; those of them that stay
+        self.stays: list[tuple[bool, bool]] = []  # of index checks in loops that may have guards: innermost, stays
         self.short: dict[ir.Block, ir.Value] = {}  # header of a loop that is not counted -> a bound of its trips
         self.compared: list[tuple[ir.Inst, tuple]] = []
         self.shifted: list[tuple[ir.Inst, tuple]] = []
@@ -202,7 +202,8 @@ class _Planner:
             _sums(loop, self.nest, defs, edges, plan)
         if not plan.checks and not self.shifted or len(plan.guards) > 40:
             return None
-        if loop.inner and self.missed and self.missed * 2 > self.innermost:
+        innermost = [stays for deepest, stays in self.stays if deepest]
+        if sum(innermost) * 2 > len(innermost) or sum([stays for _, stays in self.stays]) * 2 > len(self.stays):
             return None  # an inner loop may see more of its indices as invariant
         parallel = loop.has_hint("parallel")
         for inst, key in self.compared:
@@ -292,9 +293,8 @@ class _Planner:
         if not ok and "most" in inst.attrs and self.is_outside(limit):  # the table is asked for its length instead
             ok = True
             plan.ask(Affine(inst.attrs["most"], {}), limit, bounds)
-        if not inner.inner:
-            self.innermost += 1
-            self.missed += not ok
+        if inner is not self.loop and (not inner.inner or find(inner, self.defs, self.edges) is not None):
+            self.stays.append((not inner.inner, not ok))
         if ok:
             plan.checks.add(inst)
 

@@ -138,3 +138,77 @@ def largest(program, n, offset, other):
                            1 << offset + i if 0 <= offset + i < 200 else 0),
     }[program]
     return max([v if v >= 0 else -v - 1 for i in range(n) for v in steps(i)], default=0)
+
+
+def without_signs(a, n, offset, other):
+    last = 0.0
+    for i in range(n):
+        place = np.int64(i) + np.int64(offset)
+        last = a[np.uint64(place)] + a[np.uint64(place + np.int64(other)) - np.uint64(other & MOST)]
+        a[np.uint64(i)] = last + 10.0
+    return last
+
+
+def of_32_bits(a, n, offset, other):
+    last = 0.0
+    for i in range(n):
+        place = np.int64(i) + np.int64(offset)
+        last = a[np.uint32(place)] + a[np.uint64(place - np.int64(other))]
+        a[np.uint64(i)] = last + 10.0
+    return last
+
+
+def ints_without_signs(a, n, offset, other):
+    last = 0.0
+    for i in range(n):
+        last = a[np.uint64(5 - 2 * i)] + a[np.uint64((offset & 15) + i)]
+        a[np.uint64((other & 7) + i)] = last + 10.0
+    return last
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered")
+@pytest.mark.parametrize("program", [without_signs, of_32_bits, ints_without_signs], ids=lambda f: f.__name__)
+def test_indices_without_signs_at_the_limits(program):
+    compiled = njit(program)
+    numbers = [v for v in EDGES if v % 2**31 in (0, 1, 3, 2**31 - 1)] + [2, 4, 5, 2**32 + 2]
+    for offset in numbers:
+        for other in numbers:
+            for n in (0, 1, 5):
+                assert outcome(compiled, n, offset, other) == outcome(program, n, offset, other), (offset, other, n)
+
+
+def diagonals(a, b, starts, best, where):
+    """Three loops; the indices of the second one depend on a number that the first one loads."""
+    for q in range(len(starts)):
+        start = starts[q]
+        last = 1.0
+        for i in range(max(0, -start), min(len(a), len(b) - start)):
+            x, y = np.uint64(i), np.uint64(i + start)
+            last = last * 0.5 + a[x] * b[y] + b[x]
+            if last > best[x, 0]:
+                for at in range(best.shape[1] - 1):
+                    best[x, at] = best[x, at + 1]
+                    where[y, at] = where[y, at + 1]
+                best[x, best.shape[1] - 1] = last
+                where[y, best.shape[1] - 1] = i
+
+
+def test_guards_of_inner_loops():
+    """The arrays that are written are at times shorter than the loops, so that one ends with an error on the way."""
+    compiled, rng, errors = njit(diagonals), np.random.default_rng(0), 0
+    for trial in range(300):
+        width = 3 - (trial % 5 == 0)
+        m, n, rows, columns = rng.integers(1, 12, 4)
+        a, b = rng.random(m), rng.random(n)
+        starts = rng.integers(-m - 1, n + 2, 4)
+        wanted, found = [], []
+        for f, got in ((diagonals, wanted), (compiled, found)):
+            best, where = np.zeros((rows + 4, 3)), np.full((columns + 4, width), -1)
+            try:
+                f(a, b, starts, best, where)
+            except IndexError as error:
+                got.append(str(error))
+            got += [best.tolist(), where.tolist()]
+        errors += len(wanted) > 2
+        assert found == wanted
+    assert 50 < errors < 250
