@@ -14,7 +14,7 @@ from ..types.kinds import Array, Float, Int, NpFloat, is_scalar
 from .counted import FEW, WIDE, affine
 
 __all__ = ["adds_in_order", "in_order", "is_independent_nest", "is_strided", "note", "note_columns", "note_independent",
-           "note_ordered", "one_by_one", "packs", "size", "strided_accesses", "walk", "worth_unrolling"]
+           "note_ordered", "of_numbers", "one_by_one", "packs", "size", "strided_accesses", "walk", "worth_unrolling"]
 
 _TIGHT = 16  # most instructions of a loop with index checks that is unrolled
 _BRANCHY = 32  # most operations of a loop that branches and is unrolled
@@ -347,7 +347,7 @@ def _branches(counted) -> bool:
     selected without a branch, copies would let LLVM make branches of the selects, which are predicted badly."""
     loop = counted.loop
     ops = [i for b in loop.blocks for i in b.insts if i.op is not control.CONST and i.op is not control.JUMP]
-    if (len(ops) > _BRANCHY or any(i.op is SELECT for i in ops) or not _of_numbers(ops)
+    if (len(ops) > _BRANCHY or any(i.op is SELECT for i in ops) or not of_numbers(ops)
         or not any(i.op is control.BRANCH and b is not loop.header for b in loop.blocks for i in b.insts)):
         return False
     if any(i.op.effects & ir.RAISES and i.op is not CHECK_INDEX for i in ops):
@@ -364,7 +364,7 @@ def _branches(counted) -> bool:
     return any(len(ops) > 1 or control.BRANCH in ops for ops in reads)
 
 
-def _of_numbers(insts) -> bool:
+def of_numbers(insts) -> bool:
     """Whether instructions have only numbers and arrays as operands. The code of others, such as those on texts, may
     contain calls and loops, and LLVM then does not unroll the loop around it, and says so on stderr."""
     return all(is_scalar(v.type) or isinstance(v.type, Array) for inst in insts for v in inst.args)

@@ -27,6 +27,8 @@ Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order.
 """
 from __future__ import annotations
 
+from math import prod
+
 from ..base.options import Options
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder, successors
@@ -38,8 +40,8 @@ from ..ops.structure import SELECT
 from ..types.kinds import Bool, Int
 from .counted import FEW, Definitions, affine, counts_down, find, step_of
 from .hints import (
-    in_order, note, note_columns, note_independent, note_ordered, one_by_one, packs, size, strided_accesses, walk,
-    worth_unrolling,
+    in_order, note, note_columns, note_independent, note_ordered, of_numbers, one_by_one, packs, size, strided_accesses,
+    walk, worth_unrolling,
 )
 from .repair import repair
 from .rewrite import clone_blocks, split_edge
@@ -47,7 +49,7 @@ from .rewrite import clone_blocks, split_edge
 __all__ = ["run"]
 
 STRIP = 1 << 14  # iterations between two polls
-_FEW_CALLS = 1 << 8  # the same if they make or copy what may be large, or call the library
+_FEW_CALLS = 1 << 8  # the same if they make or copy what may be large
 _CALL = FUEL // _FEW_CALLS  # units of work of such an iteration
 _LONG_STEP = 1 << 40  # beyond it, the product of a step and the length of a strip may not fit
 _BRIEF = 20  # most operations of a loop whose body is written twice
@@ -355,10 +357,16 @@ def _at_most(v, defs):
 
 def _may_take_long(loop) -> bool:
     """Whether an iteration may take long without a poll: a list that it copies, or an array that it makes, may be
-    large."""
-    return any([inst.op is ARRAY_NEW or inst.op.effects & ir.HOST and inst.op.cost == ir.CALL
-                or inst.op is control.INVOKE and inst.attrs["callee"].library
+    large. Library functions on arrays poll themselves."""
+    return any([inst.op is ARRAY_NEW and not _is_small(inst) or inst.op.effects & ir.HOST and inst.op.cost == ir.CALL
+                or inst.op is control.INVOKE and inst.attrs["callee"].library and not of_numbers([inst])
                 for block in loop.blocks for inst in block.insts])
+
+
+def _is_small(new) -> bool:
+    """Whether the shape of a new array is constant, and the array has few elements."""
+    lengths = [v.inst.attrs["value"] for v in new.args if v.inst is not None and v.inst.op is control.CONST]
+    return len(lengths) == len(new.args) and prod(lengths) < _NESTED
 
 
 def _poll(fn, source, inst, edge, work, least):
