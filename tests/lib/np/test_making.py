@@ -1,5 +1,7 @@
 """np.array, asarray and similar functions against NumPy: values, dtypes, order in memory, and whether the result is a
 copy."""
+import math
+
 import numpy as np
 import pytest
 from tests.oracle import difference, outcome
@@ -135,6 +137,30 @@ def test_what_is_refused():
     for call, text in ((lambda a: np.array([a, None]), "NoneType"),
                        (lambda a: np.require(a, requirements="O"), "OWNDATA"),
                        (lambda a: np.array(a, order=a.shape[0]), "must be a constant"),
-                       (lambda a: np.copyto(a, 1j), "Cannot cast")):
+                       (lambda a: np.copyto(a, 1j), "Cannot cast scalar from")):
         with pytest.raises(TypingError, match=text):
             njit(call)(A)
+
+
+def copied(a, x):
+    np.copyto(a, x)
+    return a
+
+
+def copied_unsafely(a, x):
+    np.copyto(a, x, casting="unsafe")
+    return a
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint64", "float32", "bool", "m8[s]"])
+@pytest.mark.parametrize("function", [copied, copied_unsafely], ids=lambda f: f.__name__)
+def test_numbers_are_copied_where_the_rule_of_casting_allows_it(function, dtype):
+    """A number of Python's has the dtype of the array where its kind allows it: 1.5 is not stored as an integer."""
+    compiled = njit(function)
+    for x in (1, -1, 2.5, math.inf, 1j, np.int16(5), np.array([1.5, 2.0])):
+        args = np.zeros(2, dtype), x
+        expected, found = outcome(function, args), outcome(compiled, args)
+        if isinstance(expected[1], TypeError):
+            assert isinstance(found[1], TypingError) and str(found[1]).startswith(str(expected[1])), (x, found)
+        elif type(x) is not complex:  # which is refused where the array holds real numbers
+            assert not difference(expected, found), (x, expected, found)

@@ -517,6 +517,9 @@ def _copy_method(a, order: Constant = "C"):
 _CASTING = ("no", "equiv", "safe", "same_kind", "unsafe", "same_value")
 
 
+_PYTHON = {Int: 1, k.Float: 1.0, k.Complex: 1j}  # a bool is converted as NumPy's is
+
+
 @rule("np.copyto")
 def _copyto(dst, src, casting: Constant = "same_kind", where=None):
     target, x = dst, src
@@ -532,23 +535,31 @@ def _copyto(dst, src, casting: Constant = "same_kind", where=None):
                        f"according to the rule 'safe'",
                        "compare it, as in where != 0")
     t = x.type.dtype if isinstance(x.type, Array) else x.type
-    if t is not None and k.is_scalar(t):
-        source, wanted = (t if k.is_numpy_scalar(t)
-                          else common_dtype(_tuple([x])).type.scalar), target.type.dtype
-        if k.is_numpy_scalar(t) and not np.can_cast(dtype_of(source), dtype_of(wanted), casting):
-            raise Mismatch(f"Cannot cast array data from {dtype_of(source)!r} to {dtype_of(wanted)!r} according to "
-                           f"the rule '{casting}'")
-        if not k.is_numpy_scalar(t) and casting in ("no", "equiv", "safe",
-                                                    "same_kind") and dtype_of(source).kind > dtype_of(wanted).kind and (
-                np.result_type(dtype_of(wanted), {"b": True, "i": 1, "f": 1.0,
-                                                  "c": 1j}[dtype_of(source).kind]).kind != dtype_of(wanted).kind):
-            raise Mismatch(f"Cannot cast scalar from {dtype_of(source)!r} to {dtype_of(wanted)!r} according to the "
-                           f"rule '{casting}'")
+    if k.is_scalar(t):
+        _check_copied(t, target.type.dtype, casting, "array data" if isinstance(x.type, Array) and x.type.ndim else
+                      "scalar")
     if not target.type.writable:
         return Throw(ValueError, "assignment destination is read-only")
     if t is k.Float:  # an int is checked to fit
         x = conversions.of_numpy(x)
     return Call(put_all, target, x) if where is None else Call(put_where, target, x, where)
+
+
+def _check_copied(t, wanted, casting, what):
+    """Refuses values of type t in an array of dtype `wanted` where np.copyto does."""
+    wanted = dtype_of(wanted)
+    number = _PYTHON.get(t)
+    if number is None:
+        source = dtype_of(t if k.is_numpy_scalar(t) else numpy_counterpart(t))
+        refused = not np.can_cast(source, wanted, casting)
+    else:  # has the dtype of the array where its kind allows it
+        own = np.asarray(number).dtype
+        source = np.result_type(wanted, number) if wanted.kind in "biufc" else wanted if own.kind == "i" else own
+        if casting == "equiv" and source == wanted and wanted != own:
+            raise Mismatch(f"cannot cast Python {type(number).__name__} to {wanted} under the casting rule 'equiv'")
+        refused = source != wanted and casting != "unsafe"
+    if refused:
+        raise Mismatch(f"Cannot cast {what} from {source!r} to {wanted!r} according to the rule '{casting}'")
 
 
 def put_all(dst, src):
