@@ -65,7 +65,7 @@ PASSES: list[Any] = [
 ]
 _NATIVE = frozenset((DefaultDict, Deque, List, ObjectOf))  # the kinds of objects that `natives` may replace
 _AFTER = PASSES.index(parts) + 1  # where the passes over functions that it and `checked_copies` make begin
-MOST_LOOPS = 80  # the most loops of a function that `parts` leaves as it is; versioning makes two of one
+MOST_LOOPS = 128  # the most loops of a function that `parts` leaves as it is; versioning makes two of one
 _FIRST = PASSES[:3]  # after these, `natives` processes all functions of a module together
 
 

@@ -18,6 +18,25 @@ def loops(n):
     return f"def f(a, k):\n    s = 0.0\n{body}    return s\n", (VECTOR, 5)
 
 
+def many_loops(n):
+    """Loops of four kinds, scalar and over arrays, in turns."""
+    kinds = ("    i = {0}\n    while i < k:\n        s += i\n        i += 1\n",
+             "    for i in range(k):\n        b[i] = a[i] * {0}.0 + s\n",
+             "    for i in range(k):\n        for j in range(i):\n            if a[j] > {0}.5:\n"
+             "                s += a[j]\n",
+             "    b[:] = a * {0} + b\n")
+    body = "".join(kinds[j % 4].format(j) for j in range(n))
+    return f"def f(a, b, k):\n    s = 0.0\n    i = 0\n{body}    return s, i\n", (VECTOR, np.ones(8), 8)
+
+
+def rounds(n):
+    """The same in a loop."""
+    source, (a, b, k) = many_loops(n)
+    head, start, other, *body = source.splitlines(True)
+    inside = [f"    {line}" for line in body[:-1]]
+    return "".join([head, start, other, "    for r in range(2):\n", *inside, body[-1]]), (a, b, k)
+
+
 def searches(n):
     body = "".join(f"    i = 0\n    while i < k:\n        i += 1\n        if i == {j}:\n            break\n        s "
                    f"+= i\n" for j in range(n))
@@ -140,8 +159,8 @@ def work(program, n, monkeypatch):
 
 
 @pytest.mark.parametrize("program, n", [
-    (loops, 24), (searches, 20), (halvings, 24), (branches, 100), (statements, 200), (array_statements, 60),
-    (array_display, 130), (inner_functions, 40), (handlers, 30), (calls, 60), (chain, 40),
+    (loops, 24), (loops, 70), (many_loops, 80), (searches, 20), (halvings, 24), (branches, 100), (statements, 200),
+    (array_statements, 60), (array_display, 130), (inner_functions, 40), (handlers, 30), (calls, 60), (chain, 40),
     (dict_display, 400), (dict_of_texts, 150)],
                          ids=lambda x: getattr(x, "__name__", None))
 def test_twice_as_much_takes_twice_the_work(program, n, monkeypatch, tmp_path):
@@ -168,25 +187,6 @@ def test_the_code_is_no_larger_than_the_program(program, n, monkeypatch):
         assert pyjitc.njit(function)(*args) == function(*args)
         sizes.append(found[-1].count("  br "))
     assert sizes[1] <= max(1.2 * sizes[0], 1_000), sizes
-
-
-def many_loops(n):
-    """Loops of four kinds, scalar and over arrays, in turns."""
-    kinds = ("    i = {0}\n    while i < k:\n        s += i\n        i += 1\n",
-             "    for i in range(k):\n        b[i] = a[i] * {0}.0 + s\n",
-             "    for i in range(k):\n        for j in range(i):\n            if a[j] > {0}.5:\n"
-             "                s += a[j]\n",
-             "    b[:] = a * {0} + b\n")
-    body = "".join(kinds[j % 4].format(j) for j in range(n))
-    return f"def f(a, b, k):\n    s = 0.0\n    i = 0\n{body}    return s, i\n", (VECTOR, np.ones(8), 8)
-
-
-def rounds(n):
-    """The same in a loop."""
-    source, (a, b, k) = many_loops(n)
-    head, start, other, *body = source.splitlines(True)
-    inside = [f"    {line}" for line in body[:-1]]
-    return "".join([head, start, other, "    for r in range(2):\n", *inside, body[-1]]), (a, b, k)
 
 
 def functions_of(text):
