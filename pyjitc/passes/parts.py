@@ -7,7 +7,8 @@ Runs directly after that pass, before those that prepare single loops for the co
 Before:  entry: jump header(0, n)     header(i, left): ... exit(s)     exit(s): ...          and many more loops
 After:   entry: jump part()           part(): s = invoke {callee: f.part} a, n ; jump exit(s)
          fn f.part(a, n): the loop; done(s): return s
-A nest of loops stays together unless it is large itself: then the nests in it become functions.
+A nest of loops stays together unless it is large itself: then the nests in it become functions. The copy of a loop that
+keeps its checks gets LLVM's short pipeline, as in `checked_copies`.
 Needs: SSA, `latches`.  Keeps: SSA, effects and their order.
 """
 from __future__ import annotations
@@ -30,8 +31,9 @@ def run(fn: ir.Function, options=None) -> None:
         nest = LoopNest(fn)
     outliner, covered = Outliner(fn, nest), set[ir.Block]()
     for loop in nest.loops:  # outer loops first
+        checked = all(["novectorize" in b.insts[-1].attrs for b in loop.latches])
         if (loop.header not in covered and sum([len(b.insts) for b in loop.blocks]) <= _LARGE
-                and outliner.outline(loop, "part")):
+                and outliner.outline(loop, "part", novectorize=checked)):
             covered.update(loop.blocks)
     outliner.finish()
 
