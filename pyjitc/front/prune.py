@@ -53,9 +53,8 @@ def prune(fn: ir.Function) -> None:
                     if not same.name:
                         same.name = p.name
     for block in fn.blocks:
-        gone = [k for k, p in enumerate(block.params) if p in replaced]
-        if gone:
-            kept = [k for k in range(len(block.params)) if k not in set(gone)]
+        kept = [k for k, p in enumerate(block.params) if p not in replaced]
+        if len(kept) < len(block.params):
             block.params = [block.params[k] for k in kept]
             for edge in incoming[block]:
                 edge.args = [edge.args[k] for k in kept]

@@ -26,15 +26,15 @@ batches, counted, device, nans, nests, restarts = (lazy(f"{__package__}.{name}")
 # Passes that are imported only where a function has loops, or one of the operations that they look for: importing a
 # module makes a first call slower.
 (accumulators, checked_copies, choices, columns, early, elementary, extremes, flags, frame, independent, inspector, jam,
- joined_sums, latches, localtables, natives, parallel, polling, ranges, reboxing, reload, remainders, retests,
+ joined_sums, latches, localtables, natives, parallel, parts, polling, ranges, reboxing, reload, remainders, retests,
  sharedtables, slots, speculate, texts, unroll, vectorise, versioning) = (
     lazy(f"{__package__}.{name}")
     for name in ("accumulators", "checked_copies", "choices", "columns", "early", "elementary", "extremes", "flags",
                  "frame", "independent", "inspector", "jam", "joined_sums", "latches", "localtables", "natives",
-                 "parallel", "polling", "ranges", "reboxing", "reload", "remainders", "retests", "sharedtables",
-                 "slots", "speculate", "texts", "unroll", "vectorise", "versioning"))
+                 "parallel", "parts", "polling", "ranges", "reboxing", "reload", "remainders", "retests",
+                 "sharedtables", "slots", "speculate", "texts", "unroll", "vectorise", "versioning"))
 _IN_LOOPS = {accumulators, checked_copies, choices, columns, early, extremes, inspector, flags, jam, joined_sums,
-             latches, parallel, polling, reload, remainders, retests, speculate, unroll, vectorise, versioning}
+             latches, parallel, parts, polling, reload, remainders, retests, speculate, unroll, vectorise, versioning}
 _SHIFTS = (arith.ISHL, arith.ISHR)
 _LOOK_FOR = {  # the operations, see also _ASK
     independent: {INDEPENDENT}.__contains__,
@@ -59,11 +59,13 @@ _LOOK_FOR = {  # the operations, see also _ASK
 # Passes over one function. The docstring of each says why it runs at its place.
 PASSES: list[Any] = [
     messages, relax, simplify, latches, independent, localtables, gvn, retests, texts, ranges, gvn, slots, reload,
-    dce, parallel, remainders, early, elementary, versioning, checked_copies, choices, inspector, flags, speculate,
-    accumulators, joined_sums, jam, vectorise, extremes, unroll, columns, polling, dce, frame, reboxing, refcount,
+    dce, parallel, remainders, early, elementary, versioning, checked_copies, parts, choices, inspector, flags,
+    speculate, accumulators, joined_sums, jam, vectorise, extremes, unroll, columns, polling, dce, frame, reboxing,
+    refcount,
 ]
 _NATIVE = frozenset((DefaultDict, Deque, List, ObjectOf))  # the kinds of objects that `natives` may replace
-_AFTER = PASSES.index(checked_copies) + 1  # where the passes over a function that it makes begin
+_AFTER = PASSES.index(parts) + 1  # where the passes over functions that it and `checked_copies` make begin
+MOST_LOOPS = 128  # the most loops of a function that `parts` leaves as it is; versioning makes two of one
 _FIRST = PASSES[:3]  # after these, `natives` processes all functions of a module together
 
 
@@ -297,6 +299,7 @@ _ASK: dict[Any, Callable[[ir.Function], bool]] = {
     jam: lambda fn: _count_loops(fn) > 1,
     joined_sums: lambda fn: _count_loops(fn) > 1 and _carries_floats(fn),
     localtables: lambda fn: _has(fn, _makes_table),
+    parts: lambda fn: _count_loops(fn) > MOST_LOOPS,
     retests: _compares_again,
     unroll: lambda fn: any([_is_small_number(v) for block in fn.blocks for inst in block.insts
                             for edge in inst.targets for v in edge.args]),

@@ -1,6 +1,7 @@
 """Compile time is linear in the size of the program: the work for a program of twice the size is counted, not timed."""
 import linecache
 import sys
+import traceback
 
 import numpy as np
 import pytest
@@ -15,6 +16,25 @@ VECTOR = np.arange(1.0, 9.0)
 def loops(n):
     body = "".join(f"    for i in range(k):\n        s += a[i] * {j}.5\n" for j in range(n))
     return f"def f(a, k):\n    s = 0.0\n{body}    return s\n", (VECTOR, 5)
+
+
+def many_loops(n):
+    """Loops of four kinds, scalar and over arrays, in turns."""
+    kinds = ("    i = {0}\n    while i < k:\n        s += i\n        i += 1\n",
+             "    for i in range(k):\n        b[i] = a[i] * {0}.0 + s\n",
+             "    for i in range(k):\n        for j in range(i):\n            if a[j] > {0}.5:\n"
+             "                s += a[j]\n",
+             "    b[:] = a * {0} + b\n")
+    body = "".join(kinds[j % 4].format(j) for j in range(n))
+    return f"def f(a, b, k):\n    s = 0.0\n    i = 0\n{body}    return s, i\n", (VECTOR, np.ones(8), 8)
+
+
+def rounds(n):
+    """The same in a loop."""
+    source, (a, b, k) = many_loops(n)
+    head, start, other, *body = source.splitlines(True)
+    inside = [f"    {line}" for line in body[:-1]]
+    return "".join([head, start, other, "    for r in range(2):\n", *inside, body[-1]]), (a, b, k)
 
 
 def searches(n):
@@ -139,8 +159,8 @@ def work(program, n, monkeypatch):
 
 
 @pytest.mark.parametrize("program, n", [
-    (loops, 24), (searches, 20), (halvings, 24), (branches, 100), (statements, 200), (array_statements, 60),
-    (array_display, 130), (inner_functions, 40), (handlers, 30), (calls, 60), (chain, 40),
+    (loops, 24), (loops, 70), (many_loops, 80), (searches, 20), (halvings, 24), (branches, 100), (statements, 200),
+    (array_statements, 60), (array_display, 130), (inner_functions, 40), (handlers, 30), (calls, 60), (chain, 40),
     (dict_display, 400), (dict_of_texts, 150)],
                          ids=lambda x: getattr(x, "__name__", None))
 def test_twice_as_much_takes_twice_the_work(program, n, monkeypatch, tmp_path):
@@ -167,6 +187,43 @@ def test_the_code_is_no_larger_than_the_program(program, n, monkeypatch):
         assert pyjitc.njit(function)(*args) == function(*args)
         sizes.append(found[-1].count("  br "))
     assert sizes[1] <= max(1.2 * sizes[0], 1_000), sizes
+
+
+def functions_of(text):
+    """Of each function in LLVM text: how many branches it has."""
+    return [body.count("  br ") for body in text.split("\ndefine ")[1:]]
+
+
+@pytest.mark.parametrize("program", [many_loops, rounds])
+@pytest.mark.parametrize("n", [80, 160])
+def test_no_function_for_llvm_has_many_loops(program, n, monkeypatch):
+    """LLVM takes time quadratic in the loops of a function."""
+    found = []
+    original = link.to_object
+    monkeypatch.setattr(link, "to_object", lambda text, target, *more: found.append(text)
+                        or original(text, target, *more))
+    function, (a, b, k) = made(program, n)
+    c, d = b.copy(), b.copy()
+    assert pyjitc.njit(function)(a, c, k) == function(a, d, k)
+    np.testing.assert_array_equal(c, d)
+    sizes = sorted(functions_of(found[-1]))
+    assert len(sizes) > n  # each loop is a function
+    assert sizes[-2] < 60 and sizes[-1] < 8 * n, sizes[-4:]
+
+
+def test_a_failure_in_a_loop_of_many(monkeypatch):
+    """The traceback has one entry for the function, at the line of the loop."""
+    source, args = many_loops(100)
+    source = source.replace("    return s, i", "    for i in range(k + 1):\n        s += a[i]\n    return s, i")
+    function, args = made(lambda n: (source, args), 100)
+
+    def failed(f):
+        with pytest.raises(IndexError) as caught:
+            f(*[np.copy(x) if isinstance(x, np.ndarray) else x for x in args])
+        return str(caught.value), [(e.name, e.lineno) for e in traceback.extract_tb(caught.value.__traceback__)[1:]
+                                   if e.name == "f"]
+
+    assert failed(pyjitc.njit(function)) == failed(function)
 
 
 def test_a_chain_of_calls_is_no_larger_for_llvm(monkeypatch):

@@ -135,6 +135,13 @@ def apart(functions, options):
     return list(dict.fromkeys([*functions, *(callee for fn in functions for callee in inline.callees(fn))]))
 
 
+def in_parts(functions, options):
+    """`parts`, with the functions that it makes."""
+    for fn in functions:
+        pipeline.parts.run(fn, options)
+    return list(dict.fromkeys([*functions, *(callee for fn in functions for callee in inline.callees(fn))]))
+
+
 def with_native_lists(functions, options):
     """`natives`, with the functions that it inserts."""
     own = {fn: fn for fn in functions}
@@ -150,7 +157,7 @@ PASSES |= {"inline": inline.run, "nests": nests.run,
            "natives": with_native_lists, "cells": each(pipeline.independent.run),
            "flatten": step_of_simplify(flatten.flatten), "thread": step_of_simplify(thread.thread),
            "derivatives": derived, "batches": in_batches, "stride": each(strided), "parallel": outlined,
-           "device": lowered, "elementary": expanded, "checked_copies": apart}
+           "device": lowered, "elementary": expanded, "checked_copies": apart, "parts": in_parts}
 
 
 class Case(NamedTuple):

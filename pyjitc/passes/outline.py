@@ -1,0 +1,133 @@
+"""Make functions of loops: the class that `checked_copies` and `parts` use.
+
+The function is a part of the other, whose frame its failures are in. A loop stays where it is if an exception in it has
+a handler, or if it is left in several ways that lead to different places; ways that only raise are copied into the
+function.
+"""
+from __future__ import annotations
+
+from ..ir import core as ir
+from ..ir.cfg import Loop, LoopNest, in_edges, reverse_postorder
+from ..ir.uses import readers, used_from_outside
+from ..ops import control
+from ..ops.structure import TUPLE_GET, TUPLE_MAKE
+from ..types.kinds import Array, NoneType, Tuple, is_scalar
+from .rewrite import clone_blocks, clone_inst, substitute
+
+__all__ = ["Outliner"]
+
+_WAYS = 12  # the most blocks of a way out of a loop that only raises
+
+
+class Outliner:
+    """Makes functions of loops of one function. No loop may be entered by an edge from another one that becomes a
+    function, nor be in one."""
+
+    def __init__(self, fn: ir.Function, nest: LoopNest):
+        self.fn, self.at = fn, nest.dom.number
+        self.edges, self.found = in_edges(nest.dom.order), readers(fn)
+        self.replaced: dict[ir.Value, ir.Value] = {}  # values that other blocks read -> those that calls return
+        self.made = 0
+
+    def finish(self) -> None:
+        if self.made:
+            self.fn.blocks = reverse_postorder(self.fn)
+            substitute(self.fn.blocks, self.replaced)
+
+    def outline(self, loop: Loop, name: str, **flags) -> bool:
+        """Make a function of a loop; returns whether that was done. name: what the function is called behind the name
+        of the other one; flags: those of the function that are not the other's."""
+        fn, entries = self.fn, loop.entries(self.edges)
+        if len(entries) != 1:
+            return False
+        inside, leaving = _region(loop)
+        if not self.at.keys() >= inside:
+            return False
+        order = sorted(inside, key=self.at.__getitem__)
+        insts = [inst for block in order for inst in block.insts]
+        if any(inst.unwind is not None or "redo" in inst.attrs or "restart" in inst.op.attrs for inst in insts):
+            return False
+        if len({edge.block for edge in leaving}) != 1:
+            return False
+        results = [v for block in order for v in block.values()]
+        defined = set(results)
+        exit, entry = leaving[0].block, entries[0][2]
+        # what the function returns: the exit's parameters that are not known where it is called, then values of the
+        # loop that other blocks read, which each way out of it has
+        returned = [k for k in range(len(exit.params))
+                    if len({edge.args[k] for edge in leaving}) > 1 or leaving[0].args[k] in defined]
+        read = [v for v in results if any([block not in inside for block in self.found.get(v, ())])]
+        away = set(map(id, leaving))
+        given = dict.fromkeys([*used_from_outside(order, lambda edge: id(edge) in away), *entry.args])
+        given.update(dict.fromkeys(edge.args[k] for edge in leaving for k in returned if edge.args[k] not in defined))
+        types = [*[exit.params[k].type for k in returned], *[v.type for v in read]]
+        args = [v for v in given if v.inst is None or v.inst.op is not control.CONST]
+        if not all(is_scalar(t) or isinstance(t, Array) for t in [*types, *[v.type for v in args]]):
+            return False
+        loc = entries[0][1].loc
+        part = ir.Function(f"{fn.name}.{name}{self.made or ''}", fn.qualname, fn.filename, fn.firstlineno)
+        part.flags = fn.flags._replace(part=True, noinline=True, **flags)
+        part.result = NoneType if not types else types[0] if len(types) == 1 else Tuple(types)
+        # the function
+        start, done = ir.Block("entry"), ir.Block("done", [ir.Value(t) for t in types])
+        values: dict[ir.Value, ir.Value] = {}
+        for v in args:
+            values[v] = ir.Value(v.type, v.name)
+            start.params.append(values[v])
+        start.insts += [clone_inst(v.inst, values, {}) for v in given if v.inst is not None and v not in values]
+        copies = clone_blocks(order, values)
+        start.insts.append(ir.Inst(control.JUMP, (), {}, None, loc,
+                                   [ir.Edge(copies[loop.header], [values[v] for v in entry.args])]))
+        for block in copies.values():
+            for edge in block.terminator.targets:
+                if edge.block is exit:
+                    edge.block = done
+                    edge.args = [*[edge.args[k] for k in returned], *[values[v] for v in read]]
+        result = done.params[0] if len(types) == 1 else ir.Value(part.result)
+        if not types:
+            done.insts.append(ir.Inst(control.CONST, (), {"value": None}, result, loc))
+        elif len(types) > 1:
+            done.insts.append(ir.Inst(TUPLE_MAKE, done.params, {"cls": None}, result, loc))
+        done.insts.append(ir.Inst(control.RETURN, (result,), {}, None, loc))
+        part.blocks = [start, *copies.values(), done]
+        # the call
+        call, called = ir.Block(name), ir.Value(part.result)
+        call.insts.append(ir.Inst(control.INVOKE, args, {"callee": part}, called, loc))
+        got = [called] if len(types) == 1 else [ir.Value(t) for t in types]
+        if len(types) > 1:
+            call.insts += [ir.Inst(TUPLE_GET, (called,), {"index": n}, v, loc) for n, v in enumerate(got)]
+        passed = list(leaving[0].args)
+        for k, v in zip(returned, got):
+            passed[k] = v
+        self.replaced.update(zip(read, got[len(returned):]))
+        call.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(exit, passed)]))
+        entry.block, entry.args = call, []
+        fn.blocks.append(call)
+        self.made += 1
+        return True
+
+
+def _region(loop: Loop) -> tuple[set[ir.Block], list[ir.Edge]]:
+    """The blocks of a loop with those of its ways out that only raise, and the edges that lead out of these blocks."""
+    inside, leaving = set(loop.blocks), []
+    for edge in [edge for block in loop.blocks for edge in block.edges()]:
+        if edge.block not in inside:
+            way = _raising(edge.block, inside)
+            if way:
+                inside |= way
+            else:
+                leaving.append(edge)
+    return inside, leaving
+
+
+def _raising(block: ir.Block, inside) -> set[ir.Block]:
+    """The blocks on the way from `block`, if it ends in exceptions that leave the function; otherwise none."""
+    found, work = {block}, [block]
+    while work:
+        one = work.pop()
+        if one.terminator.op is control.RETURN or one in inside or len(found) > _WAYS:
+            return set()
+        new = {edge.block for edge in one.edges()} - found
+        found |= new
+        work += new
+    return found
