@@ -501,7 +501,8 @@ def _strip(fn, counted, edges, defs, readers, unroll):
     none, rest, again = ir.Value(Int), ir.Value(Int), ir.Value(Bool)
     after.insts = [ir.Inst(ISUB, (left, take), {"flags": "nuw nsw"}, rest, loc)]
     carried = header.params[:-1]
-    if _is_narrow(loop) or loop.parent is not None and not _goes_down(counted, defs):
+    if not unroll and not loop.has_hint("novectorize") and (
+            _is_narrow(loop) or loop.parent is not None and not _goes_down(counted, defs)):
         carried = [_after_strip(*each, counted, take, after) for each in zip(carried, passed, back)]
     if spare:
         carried = [*carried[:at], rest, *carried[at:]]
