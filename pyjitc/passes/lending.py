@@ -59,9 +59,10 @@ class _Lending:
         self.calls: dict[ir.Function, bool] = {}
         for block in blocks:
             for p in block.params:
-                self.home[p] = block
-                if block is not fn.entry and _is_lent(p.type):
-                    self.lent[p] = None
+                if is_refcounted(p.type):
+                    self.home[p] = block
+                    if block is not fn.entry and _is_lent(p.type):
+                        self.lent[p] = None
             for inst in block.insts:
                 r = inst.result
                 if r is not None and is_refcounted(r.type):

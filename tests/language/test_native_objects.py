@@ -1,5 +1,6 @@
 """Objects that compiled code makes and that do not escape: their values, identity and errors, the classes that remain
 Python objects, and the memory."""
+import itertools
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -355,6 +356,17 @@ def attempted(n):
     (nested, (6,))], ids=lambda x: getattr(x, "__name__", None))
 def test_programs(f, args):
     assert_native(f, *args)
+
+
+def test_objects_in_tuples_that_a_loop_indexes_belong_to_the_tuple():
+    def chained(rows):
+        total = 0
+        for row in rows:
+            for node in list(itertools.chain([Node(-1), Node(len(row))], [Node(2)])):
+                total = 3 * total + node.key
+        return total
+
+    agree(chained, [{"a": 1}, {}])
 
 
 def test_a_long_chain_is_given_up_without_recursion():
