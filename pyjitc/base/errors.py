@@ -11,7 +11,7 @@ from .lazy import lazy
 from .named import Named
 
 __all__ = ["Diagnostic", "ParallelWarning", "PyjitcError", "RaceError", "CompileError", "TypingError",
-           "UnsupportedError", "TracingError", "VerifyError", "did_you_mean", "shortened", "suggest",
+           "UnsupportedError", "TracingError", "VerifyError", "defect", "did_you_mean", "shortened", "suggest",
            "with_article"]
 
 _linecache = lazy("linecache")
@@ -78,6 +78,18 @@ def _width(text: str) -> int:
 
 def _terminal() -> bool:
     return "NO_COLOR" not in os.environ and hasattr(sys.stderr, "isatty") and sys.stderr.isatty()
+
+
+def defect(error: Exception) -> tuple[str, str]:
+    """(message, hint) for an exception that nothing in the compiler raised on purpose."""
+    at = error.__traceback__
+    assert at is not None
+    while at.tb_next is not None:
+        at = at.tb_next
+    where = f"{os.path.basename(at.tb_frame.f_code.co_filename)}:{at.tb_lineno}"
+    return (f"{type(error).__name__} in the compiler: {error}",
+            f"this is a defect of pyjitc ({where}): please report it; the same may be compiled when it is written "
+            "another way")
 
 
 class PyjitcError(Exception):

@@ -7,10 +7,9 @@ A test of a union (`x is None`, `isinstance(x, C)`) narrows its type on the bran
 """
 from __future__ import annotations
 
-import os
 from functools import reduce
 
-from ..base.errors import PyjitcError
+from ..base.errors import PyjitcError, defect
 from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import control, generic
@@ -41,14 +40,7 @@ _MAX_NESTED = 8  # changes of the type of a value that contains list displays
 
 def _defect(error: Exception) -> Mismatch:
     """An error that no rule raised on purpose, converted to an error at the line that caused it."""
-    at = error.__traceback__
-    assert at is not None
-    while at.tb_next is not None:
-        at = at.tb_next
-    where = f"{os.path.basename(at.tb_frame.f_code.co_filename)}:{at.tb_lineno}"
-    found = NotNative(f"{type(error).__name__} in the compiler: {error}",
-                      f"this is a defect of pyjitc ({where}): please report it; the same may be compiled when it is "
-                      f"written another way")
+    found = NotNative(*defect(error))
     found.__cause__ = error
     return found
 

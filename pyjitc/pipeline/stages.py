@@ -15,7 +15,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from functools import cache, partial, wraps
 
-from ..base.errors import CompileError, Diagnostic, with_article
+from ..base.errors import CompileError, Diagnostic, PyjitcError, defect, with_article
 from ..base.lazy import lazy
 from ..base.named import Named
 from ..base.options import Options, environment
@@ -181,8 +181,16 @@ def to_regions(module, options: Options):
 def optimise(module, options: Options, check=None):
     """Typed functions, the entry first, after the passes for this processor. check: called with functions and the name
     of the pass that left them."""
-    with timed("passes"):
-        found = pipeline.run(module, options, _body, _helper, check or _observer())
+    fn = module[0]
+    try:
+        with timed("passes"):
+            found = pipeline.run(module, options, _body, _helper, check or _observer())
+    except (PyjitcError, MemoryError, RecursionError, Warning):
+        raise
+    except Exception as error:  # left as it is, a handler of the program could take it for one of its own
+        message, hint = defect(error)
+        raise CompileError(Diagnostic(message, fn.filename, fn.firstlineno, function=fn.qualname,
+                                      hint=hint)) from error
     LIBRARY.finish()
     return found
 

@@ -3,10 +3,11 @@ compile."""
 import numpy as np
 import pytest
 
-from pyjitc import TypingError, njit
+from pyjitc import CompileError, TypingError, jit, njit
 from pyjitc.infer import analysis, displays, evaluate, operations
 from pyjitc.lib.np.arrays import operations as array_operations
 from pyjitc.lib.np.elementwise import elementwise
+from pyjitc.passes import refcount
 
 
 @pytest.mark.parametrize("parameters", ["*args", "x, *args", "x, **rest"])
@@ -40,6 +41,25 @@ def test_a_function_that_cannot_be_analysed_is_never_one_without_a_result(monkey
     monkeypatch.setattr(analysis.Analysis, "__init__", failing)
     with pytest.raises(TypingError, match="KeyError in the compiler"):
         njit(f)(4)
+
+
+def test_a_defect_of_a_pass_is_no_exception_of_the_program(monkeypatch):
+    """Under jit the interpreter runs the function."""
+    def failing(fn, options=None):
+        raise KeyError("a defect")
+
+    def first(values, key):
+        try:
+            return values[key] + 1
+        except KeyError:
+            return -1
+
+    monkeypatch.setattr(refcount, "run", failing)
+    with pytest.raises(CompileError, match="KeyError in the compiler: 'a defect'") as found:
+        njit(cache=False)(first)({1: 2}, 1)
+    assert type(found.value.__cause__) is KeyError and found.value.diagnostic.function.endswith("first")
+    assert found.value.diagnostic.line == first.__code__.co_firstlineno
+    assert jit(cache=False)(first)({1: 2}, 1) == 3
 
 
 def test_a_defect_is_told_where_it_is_found_and_leaves_nothing_half_analysed(monkeypatch):
