@@ -29,8 +29,8 @@ from ..runtime.loader import LoadError
 from ..runtime.platform import cpu_identity, numpy_core, take_as_checked
 from . import portable
 
-__all__ = ["Making", "key_of", "read", "write", "kept", "folder", "source_state", "unsafe", "limit",
-           "Variant", "versions"]
+__all__ = ["Making", "key_of", "read", "write", "kept", "folder", "of_images", "parts", "source_state",
+           "unsafe", "limit", "Variant", "versions"]
 
 _fcntl = lazy("fcntl")  # needed only for a compile, which takes longer than the import
 _PACKAGE = __name__.partition(".")[0]
@@ -47,6 +47,7 @@ _IO_ERRORS = (OSError, ValueError, TypeError, EOFError, KeyError, IndexError, At
 Variant = tuple
 _versions: list[str] = []
 _source_states: list[str] = []  # the result of source_state()
+of_images: set[str] = set()  # the result of parts() for each image that was read (images.py)
 _looked_at: dict[str, bool] = {}  # folder -> whether it may be used
 
 
@@ -103,15 +104,30 @@ def _installation(root: str) -> str:
 
 
 def _sources() -> dict[str, tuple[int, int]]:
-    """The files of a source tree that may have had a part in a compile, those of all modules that are loaded, with the
-    size and time of modification of each when it was loaded. Only these are compared when the code is read: asking for
-    the state of every file takes as long as all the rest of a warm first call."""
-    if _installation(_root()):
+    """The files of a source tree that may have had a part in a compile, those of all modules that are loaded or were
+    when an image was made that this process has read, with the size and time of modification of each when it was
+    loaded. Only these are compared when the code is read: asking for the state of every file takes as long as all the
+    rest of a warm first call."""
+    root = _root()
+    if _installation(root):
         return {}
-    files = [module.__file__ for name, module in list(sys.modules.items())
-             if name.partition(".")[0] == _PACKAGE and getattr(module, "__file__", None)]
+    files = [*_loaded(), *[f"{root}/{name}" for name in of_images]]
     _ask(files)
     return {file: STATES[file] for file in files}
+
+
+def _loaded() -> list[str]:
+    """The files of the modules of this package that are loaded."""
+    return [module.__file__ for name, module in list(sys.modules.items())
+            if name.partition(".")[0] == _PACKAGE and getattr(module, "__file__", None)]
+
+
+def parts() -> list[str]:
+    """The names, in the folder of a source tree, of the files that may have had a part in what this process infers."""
+    root = f"{_root()}/"
+    if _installation(root[:-1]):
+        return []
+    return sorted({file[len(root):] for file in _loaded() if file.startswith(root)} | of_images)
 
 
 def source_state() -> str:

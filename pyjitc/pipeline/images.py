@@ -105,7 +105,7 @@ class Images:
         for spec in missed if stored else ():
             try:
                 if spec.typed is not None and _lasts(spec):
-                    encoded = marshal.dumps(_Encoder(self).run(spec.typed))
+                    encoded = marshal.dumps((cache.parts(), _Encoder(self).run(spec.typed)))
                     made[_path(self.digest_of(spec))] = encoded
             except (_NotStored, ValueError):
                 pass
@@ -165,7 +165,8 @@ class Images:
             return None
         self.fresh = self._pending(self.fresh)
         try:
-            image = marshal.loads(data)
+            files, image = marshal.loads(data)
+            cache.of_images.update(files)
             held = {one[0] for one in image[-1]}
             # a function that is being made is not in its final form, and there must not be two of it
             return None if any([spec.image in held for spec in self.fresh]) else _Decoder(self).run(*image)

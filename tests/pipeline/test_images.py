@@ -196,7 +196,7 @@ def test_damaged_images_and_those_of_other_versions_are_not_read(folder, watched
         check(expression, (A, A))
         assert made[-1] == first and len(inferred) == before + count
     for path in files:  # a right checksum of what no version has written
-        kept.keep({str(path): marshal.dumps(([("pyjitc.types.kinds", "Missing", ())], [], [], [], []))}, 9)
+        kept.keep({str(path): marshal.dumps(([], ([("pyjitc.types.kinds", "Missing", ())], [], [], [], [])))}, 9)
     forget(monkeypatch)
     check(expression, (A, A))
     assert made[-1] == first
@@ -206,6 +206,22 @@ def test_damaged_images_and_those_of_other_versions_are_not_read(folder, watched
         before = len(inferred)
         check(expression, (A, A))
         assert len(inferred) == before + count and len(list(folder.rglob("*.typed"))) == others * len(files)
+
+
+def test_code_that_was_made_with_an_image_depends_on_the_files_that_made_the_image(folder, monkeypatch):
+    """They need not be loaded where the image is read."""
+    monkeypatch.setattr(cache, "of_images", set())
+    check(expression, (A, A))
+    for path in folder.rglob("*.typed"):
+        files, image = marshal.loads(kept.read(str(path)))
+        assert files == cache.parts() and "infer/analysis.py" in files
+        kept.keep({str(path): marshal.dumps(([*files, "unloaded.py"], image))}, 2048)
+    unloaded = f"{os.path.dirname(pyjitc.__file__)}/unloaded.py"
+    monkeypatch.setitem(cache.STATES, unloaded, (1, 2))
+    assert unloaded not in cache._sources()
+    forget(monkeypatch)
+    check(expression, (A, A))
+    assert cache._sources()[unloaded] == (1, 2) and "unloaded.py" in cache.parts()
 
 
 def test_each_file_of_a_source_tree_is_part_of_its_state(monkeypatch):
