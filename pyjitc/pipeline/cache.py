@@ -29,7 +29,7 @@ from ..runtime.loader import LoadError
 from ..runtime.platform import cpu_identity, numpy_core, take_as_checked
 from . import portable
 
-__all__ = ["Making", "key_of", "read", "write", "kept", "folder", "of_images", "parts", "source_state",
+__all__ = ["Making", "key_of", "read", "write", "kept", "folder", "of_images", "source_names", "source_state",
            "unsafe", "limit", "Variant", "versions"]
 
 _fcntl = lazy("fcntl")  # needed only for a compile, which takes longer than the import
@@ -47,7 +47,7 @@ _IO_ERRORS = (OSError, ValueError, TypeError, EOFError, KeyError, IndexError, At
 Variant = tuple
 _versions: list[str] = []
 _source_states: list[str] = []  # the result of source_state()
-of_images: set[str] = set()  # the result of parts() for each image that was read (images.py)
+of_images: set[str] = set()  # the result of source_names() for each image that was read (images.py)
 _looked_at: dict[str, bool] = {}  # folder -> whether it may be used
 
 
@@ -122,7 +122,7 @@ def _loaded() -> list[str]:
             if name.partition(".")[0] == _PACKAGE and getattr(module, "__file__", None)]
 
 
-def parts() -> list[str]:
+def source_names() -> list[str]:
     """The names, in the folder of a source tree, of the files that may have had a part in what this process infers."""
     root = f"{_root()}/"
     if _installation(root[:-1]):

@@ -16,7 +16,6 @@ from __future__ import annotations
 import marshal
 import os
 import sys
-from _blake2 import blake2b
 from importlib._bootstrap_external import cache_from_source
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any, Callable
@@ -36,7 +35,7 @@ from ..lib import extended
 from ..ops.control import CONST
 from ..types.classes import FIXED_MODULES
 from ..types.kinds import Type
-from . import cache
+from . import cache, portable
 
 __all__ = ["Images"]
 
@@ -105,7 +104,7 @@ class Images:
         for spec in missed if stored else ():
             try:
                 if spec.typed is not None and _lasts(spec):
-                    encoded = marshal.dumps((cache.parts(), _Encoder(self).run(spec.typed)))
+                    encoded = marshal.dumps((cache.source_names(), _Encoder(self).run(spec.typed)))
                     made[_path(self.digest_of(spec))] = encoded
             except (_NotStored, ValueError):
                 pass
@@ -148,7 +147,7 @@ class Images:
         encoder = _Encoder(self)
         parts = known, tuple([(encoder.value(t), encoder.value(v)) for t, v in args]), encoder.types, options
         text = repr((parts, cache.versions(), cache.source_state(), environment("PYJITC_BLAS")))
-        return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        return portable.digest(text.encode("utf-8", "surrogatepass"))
 
     def digest_of(self, spec: Spec) -> bytes:
         if spec.image is None:

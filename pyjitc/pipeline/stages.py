@@ -12,7 +12,7 @@ functions).
 """
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from functools import cache, partial, wraps
 
 from ..base.errors import CompileError, Diagnostic, PyjitcError, defect, with_article
@@ -178,32 +178,39 @@ def to_regions(module, options: Options):
     return pipeline.run_to_regions(module, options, _helper)
 
 
-def optimise(module, options: Options, check=None):
-    """Typed functions, the entry first, after the passes for this processor. check: called with functions and the name
-    of the pass that left them."""
-    fn = module[0]
+@contextmanager
+def _passes(fn):
+    """Context in which the passes process `fn` and what it calls. A defect of a pass becomes a CompileError: left as it
+    is, a handler of the program could take it for an exception of its own."""
     try:
         with timed("passes"):
-            found = pipeline.run(module, options, _body, _helper, check or _observer())
+            yield
     except (PyjitcError, MemoryError, RecursionError, Warning):
         raise
-    except Exception as error:  # left as it is, a handler of the program could take it for one of its own
+    except Exception as error:
         message, hint = defect(error)
         raise CompileError(Diagnostic(message, fn.filename, fn.firstlineno, function=fn.qualname,
                                       hint=hint)) from error
+
+
+def optimise(module, options: Options, check=None):
+    """Typed functions, the entry first, after the passes for this processor. check: called with functions and the name
+    of the pass that left them."""
+    with _passes(module[0]):
+        found = pipeline.run(module, options, _body, _helper, check or _observer())
     LIBRARY.finish()
     return found
 
 
 def optimise_device(module, options: Options, body):
     """A kernel, first of `module`, after the passes for a GPU. body: see `passes.elementary.run`."""
-    with timed("passes"):
+    with _passes(module[0]):
         return pipeline.run_device(module, options, body, recursive, _observer())
 
 
 def optimise_block(module, options: Options):
     """(a kernel, the first of `module`, as functions of which the first runs a block on the CPU; its plan)."""
-    with timed("passes"):
+    with _passes(module[0]):
         found = grid.run_module(module, options, _body, recursive, _observer())
     LIBRARY.finish()
     return found

@@ -214,14 +214,14 @@ def test_code_that_was_made_with_an_image_depends_on_the_files_that_made_the_ima
     check(expression, (A, A))
     for path in folder.rglob("*.typed"):
         files, image = marshal.loads(kept.read(str(path)))
-        assert files == cache.parts() and "infer/analysis.py" in files
+        assert files == cache.source_names() and "infer/analysis.py" in files
         kept.keep({str(path): marshal.dumps(([*files, "unloaded.py"], image))}, 2048)
     unloaded = f"{os.path.dirname(pyjitc.__file__)}/unloaded.py"
     monkeypatch.setitem(cache.STATES, unloaded, (1, 2))
     assert unloaded not in cache._sources()
     forget(monkeypatch)
     check(expression, (A, A))
-    assert cache._sources()[unloaded] == (1, 2) and "unloaded.py" in cache.parts()
+    assert cache._sources()[unloaded] == (1, 2) and "unloaded.py" in cache.source_names()
 
 
 def test_each_file_of_a_source_tree_is_part_of_its_state(monkeypatch):
