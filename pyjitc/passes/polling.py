@@ -49,7 +49,7 @@ from .rewrite import clone_blocks, split_edge
 __all__ = ["run"]
 
 STRIP = 1 << 14  # iterations between two polls
-_FEW_CALLS = 1 << 8  # the same if they make or copy what may be large
+_FEW_CALLS = 1 << 8  # iterations between two polls where each may make or copy something large
 _CALL = FUEL // _FEW_CALLS  # units of work of such an iteration
 _LONG_STEP = 1 << 40  # beyond it, the product of a step and the length of a strip may not fit
 _BRIEF = 20  # most operations of a loop whose body is written twice

@@ -1,4 +1,4 @@
-"""Whether a float is known not to be negative, or not to be 0, from what it is computed of.
+"""Whether a float is known not to be negative, or not to be 0, by the operations that compute it.
 
 An analysis, which changes nothing; ranges asks it whether a check of a divisor or of an argument of a root is needless:
 `1.0 / (1.0 + x * x)` cannot divide by 0, and `math.sqrt(x * x + y * y)` has a root. NaN passes both checks.

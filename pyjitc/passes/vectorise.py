@@ -119,7 +119,7 @@ def _carry_parts(fn: ir.Function, nest: LoopNest, blocks: list[ir.Block]) -> Non
 
 
 def _source(x: ir.Value) -> ir.Value:
-    """The complex number of which one is a conversion."""
+    """The complex number that conversions made x of."""
     while x.inst is not None and x.inst.op is a.CAST and k.is_complex(x.inst.args[0].type):
         x = x.inst.args[0]
     return x

@@ -8,8 +8,8 @@ and the versions of everything that makes typed IR; nothing is stored where PYTH
 cost little beside inference, so they are made for calls by the program, and for the functions that take the place of
 its operations.
 
-A function in two images is one function: each has the hash of its own specialisation, by which it is found again.
-What has no name in other processes, such as a closure or an object of the program, makes a function one without image.
+A function that is in two images becomes one function: each image names it by the hash of its specialisation. A function
+that refers to what has no name in other processes, such as a closure or an object of the program, has no image.
 """
 from __future__ import annotations
 
