@@ -90,7 +90,6 @@ def _box_tuple(e, t, values, inst, take):
             _parts_in_turn(e, t, values, inst, take))
     if t.parts and all([part in _ATOMS or k.is_number(part) for part in t.parts]):
         # It can be in no cycle; CPython finds that out when it collects garbage, which costs more.
-        e.declare("declare void @PyObject_GC_UnTrack(ptr)")
         e.line(f"call void @PyObject_GC_UnTrack(ptr {result})")
     return result
 
@@ -100,7 +99,6 @@ _ATOMS = (k.Str, k.Bytes, k.NoneType)
 
 def _box_slice(e, t, values, inst, take):
     parts = _boxed_parts(e, t, values, inst, take)
-    e.declare("declare ptr @PySlice_New(ptr, ptr, ptr)")
     result = e.assign(f"call ptr @PySlice_New({', '.join(f'ptr {part}' for part in parts)})")
     for part in parts:
         e.line(f"call void {e.helper('pyj_release_object')}(ptr {part})")
@@ -194,7 +192,6 @@ def _box_method(e, t, values, inst, take):
     if t.inner:
         raise NotBoxable(t)
     receiver = box(e, t.receiver, values, inst, take)
-    e.declare("declare ptr @PyObject_GetAttr(ptr, ptr)")  # the object may have an attribute of its own of that name
     result = e.assign(f"call ptr @PyObject_GetAttr(ptr {receiver}, ptr {e.object(t.name)})")
     e.line(f"call void {e.helper('pyj_release_object')}(ptr {receiver})")
     e.check_null(result, inst)
@@ -243,7 +240,6 @@ def _open_dict(e, t, pointer, wrong):
     exact(e, pointer, e.external("PyDict_Type"), wrong)
     size = load(e, "i64", pointer, platform.DICT["used"])
     require(e, e.assign(f"icmp eq i64 {size}, {len(t.parts)}"), wrong)
-    e.declare("declare ptr @PyDict_GetItem(ptr, ptr)")
     result = []
     for name, part in t.members:
         value = e.assign(f"call ptr @PyDict_GetItem(ptr {pointer}, ptr {e.object(name)})")

@@ -4,15 +4,12 @@ code must not run: it saves the exception and restores it.
 from __future__ import annotations
 
 from . import link
+from .declarations import declared
 
 __all__ = ["make_destructor"]
 
 _TEXT = """
 @name = private constant [9 x i8] c"dltensor\\00"
-declare i32 @PyCapsule_IsValid(ptr, ptr)
-declare ptr @PyCapsule_GetPointer(ptr, ptr)
-declare void @PyErr_Fetch(ptr, ptr, ptr)
-declare void @PyErr_Restore(ptr, ptr, ptr)
 define void @pyjitc_end_capsule(ptr %capsule) {
   %valid = call i32 @PyCapsule_IsValid(ptr %capsule, ptr @name)
   %ours = icmp ne i32 %valid, 0
@@ -39,5 +36,5 @@ taken:
 def make_destructor(deleter: int) -> bytes:
     """Object code of `pyjitc_end_capsule` for this machine. deleter: the offset of the deleter in a managed tensor."""
     target = link.host_target()
-    text = _TEXT.replace("DELETER", str(deleter))
+    text = declared(_TEXT.replace("DELETER", str(deleter)))
     return link.to_object(f'target triple = "{target.triple}"\ntarget datalayout = "{target.layout}"\n{text}', target)

@@ -10,41 +10,24 @@ from ..runtime.platform import FLOAT_VALUE, OB_TYPE, STR, STR_STATE
 from .definitions import definer
 from .definitions import load as _load
 
-__all__ = ["DECLARATIONS", "NEEDS", "TEXT", "shortest"]
+__all__ = ["TEXT", "shortest"]
 
 TEXT: dict[str, str] = {}
-NEEDS: dict[str, tuple[str, ...]] = {}
-DECLARATIONS = {
-    "PyUnicode_Type": "@PyUnicode_Type = external global i8",
-    "pyjitc_characters": "@pyjitc_characters = external global [256 x ptr]",
-    "PyUnicode_New": "declare ptr @PyUnicode_New(i64, i32)",
-    "PyUnicode_Substring": "declare ptr @PyUnicode_Substring(ptr, i64, i64)",
-    "PyLong_FromUnicodeObject": "declare ptr @PyLong_FromUnicodeObject(ptr, i32)",
-    "PyLong_AsLongLongAndOverflow": "declare i64 @PyLong_AsLongLongAndOverflow(ptr, ptr)",
-    "PyFloat_FromString": "declare ptr @PyFloat_FromString(ptr)",
-    "PyMem_Free": "declare void @PyMem_Free(ptr)",
-    "PyOS_double_to_string": "declare ptr @PyOS_double_to_string(double, i8, i32, i32, ptr)",
-    "PyExc_OverflowError": "@PyExc_OverflowError = external global i8",
-    "strlen": "declare i64 @strlen(ptr)",
-    "llvm.ctlz.i64": "declare i64 @llvm.ctlz.i64(i64, i1)",
-    "llvm.fabs.f64": "declare double @llvm.fabs.f64(double)",
-    "llvm.rint.f64": "declare double @llvm.rint.f64(double)",
-    "llvm.memcpy.p0.p0.i64": "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
-}
-_define = definer(TEXT, NEEDS)
+_define = definer(TEXT)
 
 TEXT["pyj_decimal_tables"] = "\n".join((
-    "@pyj_decimal_pairs = private unnamed_addr constant [200 x i8] c\"" + "".join(f"{n:02}" for n in range(100)) + "\"",
-    "@pyj_decimal_powers = private unnamed_addr constant [20 x i64] [" + ", ".join(f"i64 {10 ** n}" for n in range(20))
-    + "]",
-    "@pyj_decimal_tens = private unnamed_addr constant [23 x double] ["
+    "@pyj_decimal_tables.pairs = private unnamed_addr constant [200 x i8] "
+    f"c\"{''.join(f'{n:02}' for n in range(100))}\"",
+    f"@pyj_decimal_tables.powers = private unnamed_addr constant [20 x i64] "
+    f"[{', '.join(f'i64 {10 ** n}' for n in range(20))}]",
+    "@pyj_decimal_tables.tens = private unnamed_addr constant [23 x double] ["
     + ", ".join(f"double 0x{struct.unpack('<Q', struct.pack('<d', 10.0 ** n))[0]:016X}" for n in range(23)) + "]"))
 
 _INVERSES = [(1 << 127) if n == 0 else (1 << ((5 ** n - 1).bit_length() + 127)) // 5 ** n + 1 for n in range(20)]
 TEXT["pyj_decimal_tables"] += "".join(
     f"\n@{name} = private unnamed_addr constant [20 x i64] ["
     f"{', '.join(f'i64 {x >> at & (1 << 64) - 1}' for x in _INVERSES)}]"
-    for name, at in (("pyj_decimal_inverses", 64), ("pyj_decimal_inverses_low", 0)))
+    for name, at in (("pyj_decimal_tables.inverses", 64), ("pyj_decimal_tables.inverses_low", 0)))
 
 # Writes the digits of a number without a sign so that they end before `end`; returns their start.
 _define("ptr @pyj_decimal_digits(ptr %end, i64 %number)", """
@@ -59,7 +42,7 @@ pair:
   %whole = mul i64 %rest, 100
   %low = sub i64 %m, %whole
   %place = mul i64 %low, 2
-  %from = getelementptr i8, ptr @pyj_decimal_pairs, i64 %place
+  %from = getelementptr i8, ptr @pyj_decimal_tables.pairs, i64 %place
   %digits = load i16, ptr %from, align 1
   %two = getelementptr i8, ptr %at, i64 -2
   store i16 %digits, ptr %two, align 1
@@ -75,11 +58,11 @@ one:
   ret ptr %begin1
 both:
   %place2 = mul i64 %m, 2
-  %from2 = getelementptr i8, ptr @pyj_decimal_pairs, i64 %place2
+  %from2 = getelementptr i8, ptr @pyj_decimal_tables.pairs, i64 %place2
   %digits2 = load i16, ptr %from2, align 1
   %begin2 = getelementptr i8, ptr %at, i64 -2
   store i16 %digits2, ptr %begin2, align 1
-  ret ptr %begin2""", "pyj_decimal_tables")
+  ret ptr %begin2""")
 
 # The ASCII text from `begin` to `end`.
 _define("ptr @pyj_decimal_of_bytes(ptr %begin, ptr %end)", f"""
@@ -134,18 +117,18 @@ sign:
   br label %make
 make:
   %begin = phi ptr [ %digits, %0 ], [ %before, %sign ]
-  ret ptr %begin""", "pyj_decimal_digits")
+  ret ptr %begin""")
 _define("ptr @pyj_decimal_of_int(i64 %x)", """
   %room = alloca [24 x i8]
   %end = getelementptr i8, ptr %room, i64 24
   %begin = call ptr @pyj_decimal_int_at(i64 %x, ptr %end)
   %made = call ptr @pyj_decimal_of_bytes(ptr %begin, ptr %end)
-  ret ptr %made""", "pyj_decimal_int_at", "pyj_decimal_of_bytes", shared=True)
+  ret ptr %made""", shared=True)
 _define("ptr @pyj_decimal_int_part(i64 %x, ptr %room)", f"""
   %end = getelementptr i8, ptr %room, i64 {PART_SIZE}
   %begin = call ptr @pyj_decimal_int_at(i64 %x, ptr %end)
   %made = call ptr @pyj_decimal_part_of_bytes(ptr %begin, ptr %end)
-  ret ptr %made""", "pyj_decimal_int_at", "pyj_decimal_part_of_bytes", shared=True)
+  ret ptr %made""", shared=True)
 
 # repr of a float. Where 15 digits are enough, it is m / 10**k with the smallest k, since that division rounds as
 # parsing the digits does; for other floats, and for exponents, see below.
@@ -162,7 +145,7 @@ scale:
   br label %find
 find:
   %k = phi i64 [ 0, %scale ], [ %k1, %again ]
-  %tenp = getelementptr double, ptr @pyj_decimal_tens, i64 %k
+  %tenp = getelementptr double, ptr @pyj_decimal_tables.tens, i64 %k
   %ten = load double, ptr %tenp
   %scaled = fmul double %size, %ten
   %m = call double @llvm.rint.f64(double %scaled)
@@ -186,7 +169,7 @@ point:
   store i16 12334, ptr %dotzero, align 1
   br label %left
 fraction:
-  %powerp = getelementptr i64, ptr @pyj_decimal_powers, i64 %k
+  %powerp = getelementptr i64, ptr @pyj_decimal_tables.powers, i64 %k
   %power = load i64, ptr %powerp
   %units = udiv i64 %number, %power
   %unitsize = mul i64 %units, %power
@@ -224,7 +207,7 @@ make:
   ret ptr %made
 slow:
   %result = call ptr @pyj_decimal_shortest(double %x)
-  ret ptr %result""", "pyj_decimal_digits", "pyj_decimal_of_bytes", "pyj_decimal_shortest", "pyj_decimal_tables",
+  ret ptr %result""",
         shared=True)
 
 # The powers of ten from 10**-292 to 10**324 as 128 bits, of which the first is set, rounded up.
@@ -439,8 +422,7 @@ mark:
 make:
   %end = phi ptr [ %zend, %zeros ], [ %iend, %integer ], [ %wend, %within ], [ %eend, %mark ]
   %made = call ptr @pyj_decimal_of_bytes(ptr %room, ptr %end)
-  ret ptr %made""", "pyj_decimal_digits", "pyj_decimal_of_bytes", "pyj_decimal_formatted", "pyj_decimal_scaled",
-        "pyj_decimal_exponents",
+  ret ptr %made""",
         shared=True)
 
 # A float as formatted by the interpreter's C function: its format code, precision and flags.
@@ -455,7 +437,7 @@ make:
   call void @PyMem_Free(ptr %chars)
   ret ptr %made
 out:
-  ret ptr null""", "pyj_decimal_of_bytes", shared=True)
+  ret ptr null""", shared=True)
 
 # A float with up to 9 digits after the point: its 53 bits times a power of ten, divided by a power of two in 128 bits
 # and rounded half to even, as dtoa rounds. Numbers from 2**53 on, and those with 19 digits, are left to the
@@ -539,7 +521,7 @@ make:
   %begin = phi ptr [ %unsigned, %before ], [ %signp, %sign ]
   ret ptr %begin
 slow:
-  ret ptr null""", "pyj_decimal_digits", "pyj_decimal_scales", shared=True)
+  ret ptr null""", shared=True)
 _define("ptr @pyj_decimal_fixed(double %x, i32 %digits)", """
   %room = alloca [48 x i8]
   %end = getelementptr i8, ptr %room, i64 48
@@ -551,7 +533,7 @@ make:
   ret ptr %made
 slow:
   %result = call ptr @pyj_decimal_formatted(double %x, i8 102, i32 %digits, i32 0)
-  ret ptr %result""", "pyj_decimal_fixed_at", "pyj_decimal_of_bytes", "pyj_decimal_formatted", shared=True)
+  ret ptr %result""", shared=True)
 _define("ptr @pyj_decimal_fixed_part(double %x, i32 %digits, ptr %room)", f"""
   %end = getelementptr i8, ptr %room, i64 {PART_SIZE}
   %begin = call ptr @pyj_decimal_fixed_at(double %x, i32 %digits, ptr %end)
@@ -562,7 +544,7 @@ make:
   ret ptr %made
 slow:
   %result = call ptr @pyj_decimal_formatted(double %x, i8 102, i32 %digits, i32 0)
-  ret ptr %result""", "pyj_decimal_fixed_at", "pyj_decimal_part_of_bytes", "pyj_decimal_formatted", shared=True)
+  ret ptr %result""", shared=True)
 
 _ASCII_BYTES = f"""
 {_load("state", "i32", "%s", STR["state"])}{_load("n", "i64", "%s", STR["length"])}
@@ -635,7 +617,7 @@ tail:
   %zero.chars = and i64 %zero.bits, {0x3030303030303030}
   %chars.t = or i64 %those, %zero.chars
 {_eight_digits(".t")}
-  %up.p = getelementptr i64, ptr @pyj_decimal_powers, i64 %left
+  %up.p = getelementptr i64, ptr @pyj_decimal_tables.powers, i64 %left
   %up.by = load i64, ptr %up.p
   %value.t = mul i64 %value.b, %up.by
   %value3 = add i64 %value.t, %number8.t
@@ -670,7 +652,7 @@ ask:
   call void @Py_DecRef(ptr %part)
   ret i32 %status
 fail:
-  ret i32 1""", f"pyj_decimal_read_{what}", f"pyj_decimal_to_{what}", shared=True)
+  ret i32 1""", shared=True)
 
 
 # int(s) for up to 18 digits. The result is 0, or 1 where the interpreter must be called: it reads all other texts.
@@ -688,7 +670,7 @@ done:
   store i64 %found, ptr %to
   ret i32 0
 slow:
-  ret i32 1""", "pyj_decimal_tables", shared=True)
+  ret i32 1""", shared=True)
 # The status, 1 where it raised.
 _define("i32 @pyj_decimal_to_int(ptr %s, ptr %to)", f"""
   %over = alloca i32
@@ -713,13 +695,13 @@ out:
   ret i32 0
 large:
   %class = load ptr, ptr @PyExc_OverflowError
-  call void @PyErr_SetString(ptr %class, ptr @pyj_decimal_wide)
+  call void @PyErr_SetString(ptr %class, ptr @pyj_decimal_messages.wide)
   ret i32 1
 fail:
-  ret i32 1""", "pyj_decimal_messages", "pyj_decimal_read_int", shared=True)
+  ret i32 1""", shared=True)
 _WIDE = "the int does not fit in 64 bits"
 TEXT["pyj_decimal_messages"] = (
-    f'@pyj_decimal_wide = private unnamed_addr constant [{len(_WIDE) + 1} x i8] c"{_WIDE}\\00"')
+    f'@pyj_decimal_messages.wide = private unnamed_addr constant [{len(_WIDE) + 1} x i8] c"{_WIDE}\\00"')
 
 # float(s): up to 19 digits with a point and no exponent are read here. Up to 15 are their number divided by a power of
 # ten, which is rounded once. Of more the number is multiplied by 128 bits of that power's inverse (Eisel and Lemire,
@@ -772,11 +754,11 @@ multiply:
   %zeros = call i64 @llvm.ctlz.i64(i64 %value2, i1 true)
   %w = shl i64 %value2, %zeros
   %w128 = zext i64 %w to i128
-  %powerp = getelementptr i64, ptr @pyj_decimal_inverses, i64 %behind2
+  %powerp = getelementptr i64, ptr @pyj_decimal_tables.inverses, i64 %behind2
   %power = load i64, ptr %powerp
   %power128 = zext i64 %power to i128
   %product1 = mul i128 %w128, %power128
-  %lowp = getelementptr i64, ptr @pyj_decimal_inverses_low, i64 %behind2
+  %lowp = getelementptr i64, ptr @pyj_decimal_tables.inverses_low, i64 %behind2
   %low = load i64, ptr %lowp
   %low128 = zext i64 %low to i128
   %second = mul i128 %w128, %low128
@@ -826,7 +808,7 @@ multiply:
   ret i32 0
 done:
   %number = uitofp i64 %value2 to double
-  %tenp = getelementptr double, ptr @pyj_decimal_tens, i64 %behind2
+  %tenp = getelementptr double, ptr @pyj_decimal_tables.tens, i64 %behind2
   %ten = load double, ptr %tenp
   %quotient = fdiv double %number, %ten
   %opposite = fneg double %quotient
@@ -834,7 +816,7 @@ done:
   store double %found, ptr %to
   ret i32 0
 slow:
-  ret i32 1""", "pyj_decimal_tables", shared=True)
+  ret i32 1""", shared=True)
 _define("i32 @pyj_decimal_to_float(ptr %s, ptr %to)", f"""
 {_ASCII_BYTES}
   br i1 %ascii, label %try, label %slow
@@ -854,6 +836,6 @@ open:
   call void @Py_DecRef(ptr %float)
   ret i32 0
 fail:
-  ret i32 1""", "pyj_decimal_read_float", shared=True)
+  ret i32 1""", shared=True)
 for _what in ("int", "float"):
     _of_parts(_what)

@@ -6,17 +6,14 @@ from typing import Callable
 __all__ = ["definer", "load"]
 
 
-def definer(texts: dict[str, str], needs: dict[str, tuple[str, ...]], inlined: str = "") -> Callable[..., None]:
-    """The function that adds a definition to `texts`, and to `needs` the helpers that it calls. inlined: the attribute
-    of helpers that are not shared."""
-    def define(head: str, body: str, *needed: str, shared: bool = False) -> None:
+def definer(texts: dict[str, str], inlined: str = "") -> Callable[..., None]:
+    """The function that adds a definition to `texts`. inlined: the attribute of helpers that are not shared."""
+    def define(head: str, body: str, shared: bool = False) -> None:
         """head: result and name with parameters. shared: whether other modules call the helper; else it is in the
         image of its callers."""
         name = head.partition("@")[2].partition("(")[0]
         attribute = "noinline" if shared else inlined
         texts[name] = f"\ndefine internal {head} nounwind {attribute} {{\n{body.strip(chr(10))}\n}}"
-        if needed:
-            needs[name] = needed
 
     return define
 

@@ -10,15 +10,9 @@ import re
 
 from ..ops.heads import components_of, giver
 
-__all__ = ["made", "needs"]
+__all__ = ["made"]
 
 _BOX, _ALL = "pyj_drop_box_", "pyj_drop_all_"
-
-
-def needs(name: str) -> tuple[str, ...]:
-    """The helpers that one calls."""
-    return (*(("pyj_drop",) if name.startswith(_BOX) else ()),
-            *dict.fromkeys(giver(part) for part in components_of(name[len(_BOX):]) if part != "n"))
 
 
 def made(name: str) -> str:

@@ -101,7 +101,6 @@ class Emitter:
         self.entry.append("  " + text)
 
     def clear(self, pointer: str, size: int) -> None:
-        self.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
         self.line(f"call void @llvm.memset.p0.i64(ptr align 16 {pointer}, i8 0, i64 {size}, i1 false)")
 
     # -- module level
@@ -110,7 +109,6 @@ class Emitter:
         self.module.declarations[text] = None
 
     def external(self, name: str) -> str:
-        self.module.declarations[f"@{name} = external global i8"] = None
         return "@" + name
 
     def string(self, text: str) -> str:
@@ -231,24 +229,20 @@ class Emitter:
         """Take the interpreter lock if it is not held; the result is for `unlock`."""
         if not self.module.nogil:
             return None
-        self.declare("declare i32 @PyGILState_Ensure()")
         return self.assign("call i32 @PyGILState_Ensure() cold")
 
     def unlock(self, state: str | None) -> None:
         if state is not None:
-            self.declare("declare void @PyGILState_Release(i32)")
             self.line(f"call void @PyGILState_Release(i32 {state})")
 
     def release_lock(self) -> str | None:
         """Release the interpreter lock if it is held; the result is for `take_lock`."""
         if self.module.nogil:
             return None
-        self.declare("declare ptr @PyEval_SaveThread()")
         return self.assign("call ptr @PyEval_SaveThread()")
 
     def take_lock(self, thread: str | None) -> None:
         if thread is not None:
-            self.declare("declare void @PyEval_RestoreThread(ptr)")
             self.line(f"call void @PyEval_RestoreThread(ptr {thread})")
 
     def _exception_class(self, cls) -> str:
@@ -262,7 +256,6 @@ class Emitter:
 
     def warn(self, inst, cls, message: str) -> None:
         state = self.lock()
-        self.declare("declare i32 @PyErr_WarnEx(ptr, ptr, i64)")
         status = self.assign(f"call i32 @PyErr_WarnEx(ptr {self._exception_class(cls)}, ptr {self.string(message)}, "
                              f"i64 1) cold")
         self.unlock(state)
@@ -276,14 +269,11 @@ class Emitter:
         if not args:
             message = message.replace("%%", "%")
         if not args and not (message.isascii() and "\0" not in message):
-            self.declare("declare void @PyErr_SetObject(ptr, ptr)")
             self.line(f"call void @PyErr_SetObject(ptr {kind}, ptr {self.object(message)}) cold")
         elif args:
-            self.declare("declare ptr @PyErr_Format(ptr, ptr, ...)")
             self.line(f"call ptr (ptr, ptr, ...) @PyErr_Format(ptr {kind}, ptr {self.string(message)}, "
                       f"{', '.join(args)}) cold")
         else:
-            self.declare("declare void @PyErr_SetString(ptr, ptr)")
             self.line(f"call void @PyErr_SetString(ptr {kind}, ptr {self.string(message)}) cold")
         self.unlock(state)
         self.jump(self.fail(inst))
@@ -300,8 +290,6 @@ class Emitter:
     def _ask_anew(self, inst) -> None:
         """After a helper has failed with OverflowError, request that the interpreter repeats the call
         (passes/restarts.py)."""
-        self.declare("declare i32 @PyErr_ExceptionMatches(ptr)")
-        self.declare("declare void @PyErr_SetNone(ptr)")
         wide = self.label("wide")
         error = self.assign(f"call i32 @PyErr_ExceptionMatches(ptr {self._exception_class('OverflowError')}) cold")
         self.branch(self.assign(f"icmp eq i32 {error}, 0"), self.fail(inst), wide)
@@ -336,7 +324,6 @@ class Emitter:
             self.line(f"store ptr {x}, ptr {where}")
         first = self.assign(f"getelementptr ptr, ptr {table}, i64 1")
         names = self.object(kwnames) if kwnames else "null"
-        self.declare("declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)")
         flagged = (n - len(kwnames)) - (1 << 63)
         result = self.assign(f"call ptr @PyObject_Vectorcall(ptr {callee}, ptr {first}, i64 {flagged}, ptr {names})")
         for x in args:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import sys
 
-__all__ = ["DECLARATIONS", "NEEDS", "TEXT"]
+__all__ = ["TEXT"]
 
 TEXT: dict[str, str] = {
     "pyj_throw": """
@@ -177,10 +177,10 @@ fine:
   ret i32 0
 full:
   %class = load ptr, ptr @PyExc_RecursionError
-  call void @PyErr_SetString(ptr %class, ptr @pyj_deep)
+  call void @PyErr_SetString(ptr %class, ptr @pyj_stack.deep)
   ret i32 1
 }
-@pyj_deep = private unnamed_addr constant [33 x i8] c"maximum recursion depth exceeded\\00"
+@pyj_stack.deep = private unnamed_addr constant [33 x i8] c"maximum recursion depth exceeded\\00"
 """
 TEXT["pyj_no_active"] = '@pyj_no_active = private unnamed_addr constant [31 x i8] c"No active exception to reraise\\00"'
 TEXT["pyj_fetch"] = _NEW_ERRORS if sys.version_info >= (3, 12) else _OLD_FETCH
@@ -188,24 +188,3 @@ TEXT["pyj_rethrow"] = _NEW_RETHROW if sys.version_info >= (3, 12) else _OLD_RETH
 TEXT.update(_NEW_HANDLED if sys.version_info >= (3, 11) else _OLD_HANDLED)
 
 # helper -> other helpers it calls
-NEEDS = {"pyj_push": ("pyj_pop",), "pyj_reraise": ("pyj_rethrow", "pyj_no_active")}
-DECLARATIONS = {
-    "PyErr_GetRaisedException": "declare ptr @PyErr_GetRaisedException()",
-    "PyErr_SetRaisedException": "declare void @PyErr_SetRaisedException(ptr)",
-    "PyErr_Fetch": "declare void @PyErr_Fetch(ptr, ptr, ptr)",
-    "PyErr_NormalizeException": "declare void @PyErr_NormalizeException(ptr, ptr, ptr)",
-    "PyErr_Restore": "declare void @PyErr_Restore(ptr, ptr, ptr)",
-    "PyException_SetTraceback": "declare i32 @PyException_SetTraceback(ptr, ptr)",
-    "PyException_GetTraceback": "declare ptr @PyException_GetTraceback(ptr)",
-    "PyErr_GetHandledException": "declare ptr @PyErr_GetHandledException()",
-    "PyErr_SetHandledException": "declare void @PyErr_SetHandledException(ptr)",
-    "PyErr_GetExcInfo": "declare void @PyErr_GetExcInfo(ptr, ptr, ptr)",
-    "PyErr_SetExcInfo": "declare void @PyErr_SetExcInfo(ptr, ptr, ptr)",
-    "PyExc_RuntimeError": "@PyExc_RuntimeError = external global i8",
-    "llvm.umin.i64": "declare i64 @llvm.umin.i64(i64, i64)",
-    "PyExc_RecursionError": "@PyExc_RecursionError = external global i8", "pthread_self": "declare i64 @pthread_self()",
-    "pthread_getattr_np": "declare i32 @pthread_getattr_np(i64, ptr)",
-    "pthread_attr_getstack": "declare i32 @pthread_attr_getstack(ptr, ptr, ptr)",
-    "pthread_attr_destroy": "declare i32 @pthread_attr_destroy(ptr)",
-    "_Py_NoneStruct": "@_Py_NoneStruct = external global i8",
-}

@@ -377,7 +377,6 @@ class FunctionEmitter(Emitter):
     def traceback(self, loc: ir.Loc, origin: tuple[str, str]) -> None:
         """Add a traceback entry for the frame of the function, or of one that was inlined."""
         state = self.lock()
-        self.declare("declare void @pyjitc_traceback(ptr, i32)")
         places = self.places.setdefault(origin, {})
         number = places.setdefault(loc, len(places))
         where = PLACES + PLACE * number

@@ -14,7 +14,7 @@ from ..base.errors import Diagnostic, UnsupportedError
 from ..base.options import Options
 from ..base.trace import dump, timed
 from ..ir import core as ir
-from ..ops import grid
+from ..ops import gpu, grid
 from . import inlining, link, threads, watch
 from .emitter import Emitter, memory_type
 from .leaves import components
@@ -57,9 +57,6 @@ class GridModule(Module):
 
     def text(self, target) -> str:
         self.bodies += [_NOTE, threads.POLL_TEXT, *self.extra]
-        for text in ("i32 @PyGILState_Ensure()", "void @PyGILState_Release(i32)", "i32 @PyErr_CheckSignals()",
-                     "void @PyErr_Clear()"):
-            self.declarations[f"declare {text}"] = None
         return super().text(target)
 
 
@@ -192,10 +189,17 @@ class _GridEmitter(FunctionEmitter):
         return UnsupportedError(Diagnostic(f"a kernel has no code for {what}", fn.filename, loc.line or fn.firstlineno,
                                            loc.end_line, loc.col, loc.end_col, fn.qualname, hint=hint))
 
-    def declare(self, text: str) -> None:
-        if "@Py" in text or "@_Py" in text:
+    def assign(self, rhs: str) -> str:
+        self.check(rhs)
+        return super().assign(rhs)
+
+    def line(self, text: str) -> None:
+        self.check(text)
+        super().line(text)
+
+    def check(self, text: str) -> None:
+        if ("@Py" in text or "@_Py" in text) and self.inst.op is not gpu.PRINT:  # which takes the interpreter lock
             raise self.unsupported("Python objects")
-        super().declare(text)
 
     def helper(self, name: str) -> str:
         if name not in HELPERS:
@@ -246,9 +250,6 @@ def grid_text(functions: list[ir.Function], plan, target: Target, options: Optio
     def control(name: str) -> str:
         return e.assign(f"getelementptr i64, ptr %counter, i64 {CONTROL[name]}")
 
-    e.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
-    e.declare("declare i64 @llvm.readcyclecounter()")
-    e.declare("declare i64 @llvm.umin.i64(i64, i64)")
     across = e.assign(f"load i64, ptr {words[3]}")
     run = e.assign(f"getelementptr i64, ptr %context, i64 {WORDS['run']}")
     e.line(f"store i64 {across}, ptr {run}")

@@ -8,7 +8,7 @@ import re
 
 from ..base.lazy import lazy
 
-__all__ = ["NEEDS", "TEXT", "declare", "is_often_called", "needs_few_passes", "search_of", "text"]
+__all__ = ["TEXT", "is_often_called", "needed", "needs_few_passes", "search_of", "text"]
 
 (decimals, drops, elements, errors, localtables, memory, mersenne, natives, objects, owned, passed, sorting, strings,
  tables) = (
@@ -25,7 +25,7 @@ _HOMES = {"str": strings, "decimal": decimals, "sort": sorting, "heap": sorting,
           **dict.fromkeys(("throw", "fetch", "push", "pop", "rethrow", "reraise", "stack", "no"), errors),
           **dict.fromkeys(("place", "in", "look", "field", "set_attribute", "set_field", "put", "function"),
                         objects)}
-_SYMBOL = re.compile(r"@([\w.]+)")
+_HELPER = re.compile(r"@(pyj_\w+)")
 _SIZES = {f"i{8 * size}": size for size in (1, 2, 4, 8, 16)}
 _OF_FLOATS = frozenset(("pyj_decimal_of_float", "pyj_decimal_shortest"))  # helpers that use a large table
 
@@ -44,7 +44,6 @@ class _Texts(dict):
             made = memory.sized(int(of))
         elif kind == "drop" and of:
             made = drops.made(name)
-            NEEDS[name] = drops.needs(name)
         elif home is not None:
             self.add(home)
             made = home.TEXT[name]
@@ -54,7 +53,6 @@ class _Texts(dict):
             if name in self:
                 return self[name]
             made = home.made(name)
-            NEEDS[name] = home.needs(name)
         elif kind == "copy":
             made = elements.copy(of, _SIZES[of])
         elif kind == "eights":
@@ -65,7 +63,6 @@ class _Texts(dict):
             made = elements.rows(of[:-2], int(of[-1]))
         elif kind == "few":
             made = elements.few(of)
-            NEEDS[name] = [f"pyj_rows_{of}_2", f"pyj_rows_{of}_1"]
         else:
             raise KeyError(name)
         self[name] = made
@@ -75,8 +72,6 @@ class _Texts(dict):
         """Add the helpers of a module. A helper of natives may have been generated before."""
         for name, body in home.TEXT.items():
             self.setdefault(name, body)
-        NEEDS.update(home.NEEDS)
-        _DECLARATIONS.update(home.DECLARATIONS)
 
 
 TEXT = _Texts({
@@ -190,21 +185,6 @@ grow:
 })
 
 # helper -> other helpers it calls
-NEEDS = {
-    "pyj_list_shorten": ("pyj_release_object",),
-    **{f"pyj_copy_{t}": ("pyj_new",) for t in _SIZES},
-}
-_DECLARATIONS = {
-    "malloc": "declare noalias ptr @malloc(i64)", "calloc": "declare noalias ptr @calloc(i64, i64)",
-    "free": "declare void @free(ptr)", "PyErr_NoMemory": "declare ptr @PyErr_NoMemory()",
-    "Py_IncRef": "declare void @Py_IncRef(ptr)", "Py_DecRef": "declare void @Py_DecRef(ptr)",
-    "memcmp": "declare i32 @memcmp(ptr, ptr, i64)", "PyErr_SetString": "declare void @PyErr_SetString(ptr, ptr)",
-    "PyErr_SetObject": "declare void @PyErr_SetObject(ptr, ptr)",
-    "PyErr_CheckSignals": "declare i32 @PyErr_CheckSignals()",
-    "PyErr_Clear": "declare void @PyErr_Clear()", "PyObject_GetAttr": "declare ptr @PyObject_GetAttr(ptr, ptr)",
-    "PyList_SetSlice": "declare i32 @PyList_SetSlice(ptr, i64, i64, ptr)",
-    "PyList_Append": "declare i32 @PyList_Append(ptr, ptr)",
-}
 # The functions that need the interpreter lock, called in helpers that functions without the lock use.
 _LOCKED = {
     "PyErr_NoMemory": ("ptr", ""), "PyErr_CheckSignals": ("i32", ""), "PyErr_SetString": ("void", "ptr %a, ptr %b"),
@@ -240,28 +220,24 @@ def is_often_called(name: str) -> bool:
         name.startswith(("pyj_native_free_", "pyj_drop_")) and "R" in name)
 
 
-def declare(body: str, declarations: dict[str, None]) -> list[str]:
-    """Add declarations of all that `body` refers to, and return their symbols in the order of their first uses. The
-    order of the table would depend on which modules are loaded."""
-    found = [symbol for symbol in dict.fromkeys(_SYMBOL.findall(body)) if symbol in _DECLARATIONS]
-    declarations.update((_DECLARATIONS[symbol], None) for symbol in found)
-    return found
+def needed(name: str) -> list[str]:
+    """The other helpers whose symbols the text of a helper has. `@pyj_stack.deep` is defined in the text of
+    `pyj_stack`."""
+    return [other for other in dict.fromkeys(_HELPER.findall(TEXT[name])) if other != name]
 
 
-def text(names, declarations: dict[str, None], nogil: bool = False, inlined: tuple[str, ...] = (),
-         pooled: bool = False) -> str:
-    """The definitions of the helpers `names`; adds declarations of what they refer to. nogil: the helpers take the
-    interpreter lock; inlined: helpers that the target inlines; pooled: for code that threads of the pool run."""
+def text(names, nogil: bool = False, inlined: tuple[str, ...] = (), pooled: bool = False) -> str:
+    """The definitions of the helpers `names`. nogil: the helpers take the interpreter lock; inlined: helpers that the
+    target inlines; pooled: for code that threads of the pool run."""
     parts = []
     locked = {}
     for name in names:
         body = pooled and natives.of_threads(name) or (pooled or nogil) and memory.SHARED.get(name) or TEXT[name]
         if pooled and name == "pyj_signals":  # it handles regions, and takes the lock itself
             body = body.replace("@PyErr_CheckSignals(", "@pyjitc_signals(")
-            declarations["declare i32 @pyjitc_signals()"] = None
         with_lock = {**_LOCKED, **_RELEASES} if name == "pyj_release_header" else _LOCKED
-        for symbol in declare(body, declarations):
-            if nogil and symbol in with_lock:
+        for symbol in with_lock if nogil else ():
+            if f"@{symbol}(" in body:
                 locked[symbol] = with_lock[symbol]
                 body = body.replace(f"@{symbol}(", f"@pyj_locked_{symbol}(")
         # Optimising code that is called rarely, or waits for malloc, would cost more than most kernels do. Helpers that
@@ -277,5 +253,4 @@ define internal {result} @pyj_locked_{symbol}({args}) nounwind noinline cold {{
   call void @PyGILState_Release(i32 %state)
   ret {result}{'' if result == 'void' else ' %result'}
 }}""")
-        declarations["declare i32 @PyGILState_Ensure()"] = declarations["declare void @PyGILState_Release(i32)"] = None
     return "\n".join(parts)

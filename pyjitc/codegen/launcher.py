@@ -7,6 +7,7 @@ function of a builtin of Python; other threads run meanwhile: a full queue makes
 from __future__ import annotations
 
 from . import link
+from .declarations import declared
 
 __all__ = ["make_launcher"]
 
@@ -14,9 +15,6 @@ __all__ = ["make_launcher"]
 # description: addresses of cuCtxSetCurrent and cuLaunchKernel, context, function, i64 number of parameters, then the
 # offset of each in the bytes, i64.
 _TEXT = """
-declare ptr @PyEval_SaveThread()
-declare void @PyEval_RestoreThread(ptr)
-declare ptr @PyLong_FromLongLong(i64)
 define ptr @pyjitc_launch(ptr %self, ptr %bytes) {
   %data = getelementptr i8, ptr %bytes, i64 BYTES
   %thread = call ptr @PyEval_SaveThread()
@@ -80,5 +78,5 @@ go:
 def make_launcher() -> bytes:
     """Object code of `pyjitc_launch` for this machine."""
     target = link.host_target()
-    text = _TEXT.replace("BYTES", str(bytes.__basicsize__ - 1))  # the offset of the content in a bytes object
+    text = declared(_TEXT.replace("BYTES", str(bytes.__basicsize__ - 1)))  # the offset of the content in a bytes object
     return link.to_object(f'target triple = "{target.triple}"\ntarget datalayout = "{target.layout}"\n{text}', target)

@@ -90,7 +90,6 @@ def _complex_text(t, value):
 
 
 def made(e, inst, symbol, *args) -> str:
-    e.declare(f"declare ptr @{symbol}({', '.join(a.split()[0] for a in args)})")
     result = e.assign(f"call ptr @{symbol}({', '.join(args)})")
     e.check_null(result, inst)
     return result
@@ -146,7 +145,6 @@ def _numpy_scalar(e, t, values, inst, take):
             c, v = "i8", e.assign(f"zext i1 {v} to i8")
         e.line(f"store {c} {v}, ptr {where}, align 4")
     symbol = f"pyjitc_numpy_api_{platform.NUMPY_API['PyArray_Scalar']}"
-    e.declare(f"declare ptr @{symbol}(ptr, ptr, ptr)")
     result = e.assign(f"call ptr @{symbol}(ptr {slot}, ptr {e.object(dtype_of(t))}, ptr null)")
     e.check_null(result, inst)
     return result
@@ -234,7 +232,6 @@ def _open_int(e, t, pointer, wrong):
     e.jump(done)
     e.start(slow)
     flag = e.alloca("i32")
-    e.declare("declare i64 @PyLong_AsLongLongAndOverflow(ptr, ptr)")
     wide = e.assign(f"call i64 @PyLong_AsLongLongAndOverflow(ptr {pointer}, ptr {flag})")
     over = e.assign(f"load i32, ptr {flag}")
     fits = e.assign(f"icmp eq i32 {over}, 0")
@@ -320,7 +317,6 @@ def _is_unit(e, t, pointer, offset):
 
 def _same_record(e, descr, dtype):
     symbol = f"pyjitc_numpy_api_{platform.NUMPY_API['PyArray_EquivTypes']}"
-    e.declare(f"declare i8 @{symbol}(ptr, ptr)")
     alike = e.assign(f"call i8 @{symbol}(ptr {descr}, ptr {e.object(dtype)})")
     return e.assign(f"icmp ne i8 {alike}, 0")
 
@@ -476,12 +472,10 @@ def _following(e, t, pointer, place):
     0."""
     if isinstance(t, k.Dict):
         keyp, valuep = e.alloca("ptr"), e.alloca("ptr")
-        e.declare("declare i32 @PyDict_Next(ptr, ptr, ptr, ptr)")
         status = e.assign(f"call i32 @PyDict_Next(ptr {pointer}, ptr {place}, ptr {keyp}, ptr {valuep})")
         return e.assign(f"icmp ne i32 {status}, 0"), lambda: [e.assign(f"load ptr, ptr {p}") for p in (keyp, valuep)]
     if isinstance(t, (k.Set, k.FrozenSet)):
         keyp, hashp = e.alloca("ptr"), e.alloca("i64")
-        e.declare("declare i32 @_PySet_NextEntry(ptr, ptr, ptr, ptr)")
         status = e.assign(f"call i32 @_PySet_NextEntry(ptr {pointer}, ptr {place}, ptr {keyp}, ptr {hashp})")
         return e.assign(f"icmp ne i32 {status}, 0"), lambda: [e.assign(f"load ptr, ptr {keyp}")]
     i = e.assign(f"load i64, ptr {place}")
@@ -493,7 +487,6 @@ def _following(e, t, pointer, place):
             table = (load(e, "ptr", pointer, platform.LIST_ITEMS) if isinstance(t, k.List) else
                      e.assign(f"getelementptr i8, ptr {pointer}, i64 {platform.TUPLE_ITEMS}"))
             return [e.assign(f"load ptr, ptr {e.assign(f'getelementptr ptr, ptr {table}, i64 {i}')}, align 8")]
-        e.declare("declare ptr @PySequence_GetItem(ptr, i64)")
         found = e.assign(f"call ptr @PySequence_GetItem(ptr {pointer}, i64 {i})")
         e.line(f"call void {e.helper('pyj_release_object')}(ptr {found})")  # the deque has a reference
         return [found]

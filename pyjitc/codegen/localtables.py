@@ -19,19 +19,14 @@ from . import tables
 from .definitions import definer
 from .definitions import load as _load
 
-__all__ = ["DECLARATIONS", "NEEDS", "TEXT"]
+__all__ = ["TEXT"]
 
 _FEW = 8  # indices of a new table, of which two thirds can be used
 _BYTES = at.OWN + 4 * _FEW  # bytes of a table, without its first entries
 _MOST = 1 << 30  # the most entries
 
 TEXT: dict[str, str] = {"pyj_str_same": tables.TEXT["pyj_str_same"]}
-NEEDS: dict[str, tuple[str, ...]] = {}
-DECLARATIONS = {**tables.DECLARATIONS, "memset": "declare ptr @memset(ptr, i32, i64)",
-                "memcpy": "declare ptr @memcpy(ptr, ptr, i64)",
-                "PyUnicode_Substring": "declare ptr @PyUnicode_Substring(ptr, i64, i64)",
-                "PyUnicode_ReadChar": "declare i32 @PyUnicode_ReadChar(ptr, i64)"}
-_define = definer(TEXT, NEEDS, "alwaysinline")
+_define = definer(TEXT, "alwaysinline")
 
 
 def _store(value: str, pointer: str, offset: int, name: str) -> str:
@@ -82,7 +77,7 @@ one:
   call void @pyj_release_object(ptr %o)
   br label %next
 done:
-  ret void""", "pyj_release_object", shared=True)
+  ret void""", shared=True)
 _define("void @pyj_table_free(ptr %d)", f"""
 {_load("objects", "i64", "%d", at.OBJECTS)}{_load("indices", "ptr", "%d", at.INDICES)}
 {_load("n", "i64", "%d", at.COUNT)}{_load("e0", "ptr", "%d", at.ENTRIES)}{_load("stride", "i64", "%d", at.STRIDE)}
@@ -116,7 +111,7 @@ apart:
   br label %done
 done:
   call void @free(ptr %d)
-  ret void""", "pyj_table_drop", shared=True)
+  ret void""", shared=True)
 
 _define("void @pyj_table_retain(ptr %d)", """
   %old = load i64, ptr %d
@@ -133,7 +128,7 @@ dead:
   call void @pyj_table_free(ptr %d)
   br label %done
 done:
-  ret void""", "pyj_table_free")
+  ret void""")
 
 # Make room for twice as many entries: 0, or -1 where memory is exhausted.
 _define("i32 @pyj_table_grow(ptr %d)", f"""
@@ -254,7 +249,7 @@ look:
   %fewer = sub i64 %used, 1
   store i64 %fewer, ptr %used.p
   call void @pyj_table_drop(ptr %d, ptr %e)
-  ret void""", "pyj_table_drop", shared=True)
+  ret void""", shared=True)
 
 _NO_ERROR = """
   %error = icmp eq i64 %h, -1
@@ -304,14 +299,14 @@ text:
   %equal = call i1 @pyj_str_same(ptr %o, ptr %k0)
   br i1 %equal, label %found, label %next
 """
-# Class of keys -> the LLVM types of its words, its hash, its comparison and store, and the helpers that these need.
+# Class of keys -> the LLVM types of its words, its hash, its comparison and its store.
 _KEYS = {
     "int": (("i64",), "  %upper = lshr i64 %k0, 32\n  %h = add i64 %k0, %upper" + _NO_ERROR, _same_words(1),
-            _write_words(1), ()),
-    **{f"ints{n}": (("i64",) * n, _hash_of_words(n), _same_words(n), _write_words(n), ()) for n in range(2, 5)},
+            _write_words(1)),
+    **{f"ints{n}": (("i64",) * n, _hash_of_words(n), _same_words(n), _write_words(n)) for n in range(2, 5)},
     "str": (("ptr",), "  %h = call i64 @pyj_table_hash_any_str(ptr %k0)\n  ret i64 %h", _TEXT_IS,
             "  call void @pyj_retain_object(ptr %k0)\n  %w0.p = getelementptr i64, ptr %e, i64 1\n"
-            "  store ptr %k0, ptr %w0.p\n", ("pyj_table_hash_any_str", "pyj_str_same", "pyj_retain_object")),
+            "  store ptr %k0, ptr %w0.p\n"),
 }
 _PROBE = """
 look:
@@ -408,7 +403,6 @@ last:
   %error = icmp eq i64 %mixed, -1
   %hash = select i1 %error, i64 -2, i64 %mixed
   ret i64 %hash""")
-DECLARATIONS["_Py_HashSecret"] = "@_Py_HashSecret = external global i64"
 # The hash of a text that is long, is not ASCII, or does not store its characters in the object itself.
 _define("i64 @pyj_table_hash_other_str(ptr %s)", f"""
 start:
@@ -436,7 +430,7 @@ copy:
 read:
   %chars = getelementptr i8, ptr %buffer, i64 8
   %found = call i64 @pyj_table_hash_text_str(ptr %chars, i64 %n)
-  ret i64 %found""", "pyj_table_hash_text_str", shared=True)
+  ret i64 %found""", shared=True)
 _define("i64 @pyj_table_hash_any_str(ptr %s)", f"""
 {_short_text("%s")}
 quick:
@@ -444,7 +438,7 @@ quick:
   ret i64 %hash
 other:
   %found = call i64 @pyj_table_hash_other_str(ptr %s)
-  ret i64 %found""", "pyj_table_hash_text_str", "pyj_table_hash_other_str")
+  ret i64 %found""")
 # Whether a text has the given ASCII characters; its length and its hash are known to be equal to theirs.
 _define("i1 @pyj_table_same_text_str(ptr %o, ptr %chars, i64 %n)", f"""
 {_load("state", "i32", "%o", STR["state"])}
@@ -505,10 +499,10 @@ text:
 compare:
   %same = call i1 @pyj_table_same_text_str(ptr %o, ptr %chars, i64 %size)
   br i1 %same, label %found, label %next
-{_FOUND}""", "pyj_table_hash_text_str", "pyj_table_same_text_str", shared=True)
-for _name, (_words, _hash, _same, _write, _needs) in _KEYS.items():
+{_FOUND}""", shared=True)
+for _name, (_words, _hash, _same, _write) in _KEYS.items():
     _parameters = ", ".join(f"{t} %k{i}" for i, t in enumerate(_words))
-    _define(f"i64 @pyj_table_hash_{_name}({_parameters})", _hash, *_needs)
+    _define(f"i64 @pyj_table_hash_{_name}({_parameters})", _hash)
     # The number of the entry of a key, or -1.
     if _name == "str":
         _define("i64 @pyj_table_slot_str(ptr %d, ptr %k0)", f"""
@@ -520,13 +514,13 @@ other:
   %hash = call i64 @pyj_table_hash_other_str(ptr %k0)
 {_SEARCH.format(first="other")}
 {_same}
-{_FOUND}""", "pyj_table_slot_text_str", "pyj_table_hash_other_str", *_needs, shared=True)
+{_FOUND}""", shared=True)
     else:
         _define(f"i64 @pyj_table_slot_{_name}(ptr %d, {_parameters})", f"""
   %hash = call i64 @pyj_table_hash_{_name}({_parameters})
 {_SEARCH.format(first="0")}
 {_same}
-{_FOUND}""", f"pyj_table_hash_{_name}", *_needs, shared=True)
+{_FOUND}""", shared=True)
     # The number of a new entry for a key that is missing, with a value of zeros; -1 where memory is exhausted.
     _define(f"i64 @pyj_table_claim_{_name}(ptr %d, {_parameters})", f"""
 start:
@@ -573,8 +567,7 @@ zero:
   %v1 = getelementptr i8, ptr %v, i64 8
   br label %clear
 done:
-  ret i64 %count""", f"pyj_table_hash_{_name}", "pyj_table_grow", *_needs, shared=True)
-DECLARATIONS["llvm.cttz.i64"] = "declare i64 @llvm.cttz.i64(i64, i1)"
+  ret i64 %count""", shared=True)
 # The same for the part of a text from i to before j. For a short ASCII part an object is made only where the part
 # becomes a key. For other parts one is made for the search; where memory is exhausted, the part is compared with all
 # keys.
@@ -615,7 +608,7 @@ following:
 there:
   ret i64 %n
 absent:
-  ret i64 -1""", "pyj_table_slot_text_str", "pyj_table_slot_str", "pyj_str_part_equal", "pyj_release_object",
+  ret i64 -1""",
         shared=True)
 _define("i64 @pyj_table_claim_part_str(ptr %d, ptr %s, i64 %i, i64 %j)", """
   %part = call ptr @PyUnicode_Substring(ptr %s, i64 %i, i64 %j)
@@ -626,7 +619,7 @@ claim:
   call void @pyj_release_object(ptr %part)
   ret i64 %slot
 fail:
-  ret i64 -1""", "pyj_table_claim_str", "pyj_release_object", shared=True)
+  ret i64 -1""", shared=True)
 
 # ---------------------------------------------------------------- leaving
 
@@ -687,5 +680,5 @@ write:
   %status = call i32 @PyDict_SetItem(ptr %d, ptr %key, ptr %value)
   call void @Py_DecRef(ptr %key)
   call void @Py_DecRef(ptr %value)
-  ret i32 %status""", "pyj_dict_index", shared=True)
+  ret i32 %status""", shared=True)
 TEXT["pyj_dict_index"], TEXT["pyj_int_hash"] = tables.TEXT["pyj_dict_index"], tables.TEXT["pyj_int_hash"]

@@ -96,7 +96,7 @@ class LocatedEmitter(FunctionEmitter):
 
 
 def _quoted(text: str) -> str:
-    return "".join(c if 32 <= ord(c) < 127 and c not in '"\\' else "".join(f"\\{b:02X}" for b in c.encode())
+    return "".join(c if 32 <= ord(c) < 127 and c not in '"@\\' else "".join(f"\\{b:02X}" for b in c.encode())
                    for c in text)
 
 

@@ -3,10 +3,9 @@ from __future__ import annotations
 
 import sys
 
-from ..ops.memory import MOST_SIZED
 from ..runtime.platform import ARRAY, ARRAY_FLAGS, NUMPY_API
 
-__all__ = ["DECLARATIONS", "NEEDS", "SHARED", "TEXT", "sized"]
+__all__ = ["SHARED", "TEXT", "sized"]
 
 # Reference counts of Python objects, counted as by the macros of the running interpreter. Null is no object.
 _RETAIN = """
@@ -468,30 +467,11 @@ define internal void @pyj_handle(ptr %array) nounwind {{
   store ptr @pyjitc_memory_handler, ptr %where
   ret void
 }}"""
-TEXT["pyj_sizes"] = "\n".join(f'@{name} = private unnamed_addr constant [{len(message) + 1} x i8] c"{message}\\00"'
-                              for name, message in (
-    ("pyj_negative", "negative dimensions are not allowed"),
-    ("pyj_too_big", "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.")))
-
-# helper -> other helpers it calls
-NEEDS = {
-    "pyj_box_array": ("pyj_release", "pyj_release_header", "pyj_handle"),
-    "pyj_release": ("pyj_release_header",), "pyj_let_go": ("pyj_release",),
-    "pyj_give_back": ("pyj_release",),
-    "pyj_same_owner": ("pyj_owning_object",),
-    **{f"pyj_new_{count}": ("pyj_new", "pyj_sizes") for count in range(1, MOST_SIZED + 1)},
-}
-DECLARATIONS = {
-    "llvm.memset.p0.i64": "declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)",
-    "madvise": "declare i32 @madvise(ptr, i64, i32)", "_Py_Dealloc": "declare void @_Py_Dealloc(ptr)",
-    "PyExc_ValueError": "@PyExc_ValueError = external global i8",
-    "llvm.umul.with.overflow.i64": "declare {i64, i1} @llvm.umul.with.overflow.i64(i64, i64)",
-    _FROM_TYPE: f"declare ptr @{_FROM_TYPE}(i32)",
-    _NEW_ARRAY: f"declare ptr @{_NEW_ARRAY}(ptr, ptr, i32, ptr, ptr, ptr, i32, ptr)",
-    _SET_BASE: f"declare i32 @{_SET_BASE}(ptr, ptr)",
-    "pyjitc_memory_handler": "@pyjitc_memory_handler = external global i8",
-    "pyjitc_ndarray_type": "@pyjitc_ndarray_type = external global i8",
-}
+TEXT["pyj_sizes"] = "\n".join(
+    f'@pyj_sizes.{of} = private unnamed_addr constant [{len(message) + 1} x i8] c"{message}\\00"' for of, message in (
+        ("negative", "negative dimensions are not allowed"),
+        ("too_big",
+         "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size.")))
 
 
 def sized(count: int) -> str:
@@ -520,7 +500,7 @@ negative:
 big:
   br label %fail
 fail:
-  %message = phi ptr [ @pyj_negative, %negative ], [ @pyj_too_big, %big ]
+  %message = phi ptr [ @pyj_sizes.negative, %negative ], [ @pyj_sizes.too_big, %big ]
   %class = load ptr, ptr @PyExc_ValueError, align 8
   call void @PyErr_SetString(ptr %class, ptr %message)
   ret ptr null

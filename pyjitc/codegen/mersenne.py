@@ -2,7 +2,7 @@
 "Mersenne Twister" (1998), as in CPython's Modules/_randommodule.c."""
 from __future__ import annotations
 
-__all__ = ["DECLARATIONS", "NEEDS", "TEXT"]
+__all__ = ["TEXT"]
 
 TEXT: dict[str, str] = {
     "pyj_mersenne": """
@@ -95,8 +95,4 @@ loop:
 done:
   ret void
 }""",
-}
-NEEDS = {"pyj_mersenne": ("pyj_mersenne_renew", "pyj_temper"), "pyj_random_word": ("pyj_temper",)}
-DECLARATIONS = {
-    "pyjitc_random_twister": "@pyjitc_random_twister = external global i8",
 }

@@ -9,6 +9,7 @@ from ..ir import core as ir
 from ..ir.cfg import is_straight
 from ..ops import control, memory
 from . import helpers, partition, shared
+from .declarations import declared
 
 __all__ = ["Module", "SMALL"]
 
@@ -171,9 +172,8 @@ class Module:
             return self.lasting_helper(name)
         if name not in self.helpers:
             self.helpers[name] = None
-            helpers.TEXT[name]  # generating it may add helpers that it needs
-            for needed in helpers.NEEDS.get(name, ()):
-                self.helper(needed)
+            for other in helpers.needed(name):
+                self.helper(other)
         return "@" + name
 
     def lasting_helper(self, name: str) -> str:
@@ -196,12 +196,11 @@ class Module:
         (self.novectorize if fn.flags.novectorize and not formed else self.bodies).append(body)
 
     def text(self, target) -> str:
-        parts = [helpers.text(self.helpers, self.declarations, self.nogil, self.inlined, self.pooled)]
-        parts += self.declarations
+        parts = [helpers.text(self.helpers, self.nogil, self.inlined, self.pooled), *self.declarations]
         parts += (f"@{name} = external global i8" for name, _ in self.objects)
         for text, name in self.strings.items():
             data = text.encode() + b"\0"
-            escaped = "".join(chr(b) if 32 <= b < 127 and b not in (34, 92) else f"\\{b:02X}" for b in data)
+            escaped = "".join(chr(b) if 32 <= b < 127 and b not in (34, 64, 92) else f"\\{b:02X}" for b in data)
             parts.append(f'{name} = private unnamed_addr constant [{len(data)} x i8] c"{escaped}"')
         parts += (f"{name} = private unnamed_addr constant [{len(values)} x {t}] "
                   f"[{', '.join(f'{t} {v}' for v in values)}]" for (t, values), name in self.arrays.items())
@@ -209,7 +208,7 @@ class Module:
         if self.rare or self.tables:
             parts.append(forms.declarations(self.rare, self.tables))
         parts += self.metadata.parts()
-        text = "\n".join(parts)
+        text = declared("\n".join(parts), *self.novectorize)
         if self.packs:
             text = partition.PACKS + text
         if self.metadata.branching:

@@ -125,9 +125,6 @@ def _callback(e: _Entry, fn: ir.Function, form, nogil: bool) -> str:
         opened.append(e.assign(f"icmp ne i8 {name}, 0") if t == "i1" else name)
     parameters = ", ".join(f"{'i8' if t == 'i1' else t} {name}" for t, name in zip(form.args, given))
     result = {"i1": "i8"}.get(form.result, form.result)
-    for text in ("i32 @PyGILState_Ensure()", "void @PyGILState_Release(i32)", "void @PyErr_WriteUnraisable(ptr)",
-                 "ptr @PyUnicode_FromString(ptr)", "void @Py_DecRef(ptr)"):
-        e.declare(f"declare {text}")
     state = None if nogil else e.assign("call i32 @PyGILState_Ensure()")
     kinds = [c for p in fn.params for c in components(p.type)]
     status, values = e.native_call(fn, [f"{c} {v}" for c, v in zip(kinds, opened, strict=True)])

@@ -6,7 +6,7 @@ import re
 from ..ops.heads import BASE, COUNT, DATA, HEAD, LENGTH, OBJECT, ROOM, SOURCE, components_of, giver
 from ..runtime.platform import STR, STR_STATE
 
-__all__ = ["DECLARATIONS", "NEEDS", "TEXT", "made", "needs"]
+__all__ = ["TEXT", "made"]
 
 
 def _get(name: str, kind: str, pointer: str, offset: int) -> str:
@@ -432,13 +432,6 @@ fail:
 
 
 TEXT.update({f"pyj_native_{kind}": _parts(kind) for kind in ("words", "fields")})
-DECLARATIONS = {"llvm.cttz.i16": "declare i16 @llvm.cttz.i16(i16, i1)",
-                "PyUnicode_ReadChar": "declare i32 @PyUnicode_ReadChar(ptr, i64)",
-                "_PyUnicode_IsWhitespace": "declare i32 @_PyUnicode_IsWhitespace(i32)",
-                "PyUnicode_Substring": "declare ptr @PyUnicode_Substring(ptr, i64, i64)",
-                "PyUnicode_New": "declare ptr @PyUnicode_New(i64, i32)",
-                "llvm.memcpy.p0.p0.i64": "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
-                "realloc": "declare ptr @realloc(ptr, i64)", "memmove": "declare ptr @memmove(ptr, ptr, i64)"}
 
 
 def _attributes(layout: str) -> list[str]:
@@ -451,25 +444,6 @@ def _given_up(parts: list[str], pointer: str, first: int) -> str:
     return "\n".join([f"""  %p{k} = getelementptr i8, ptr {pointer}, i64 {first + 8 * k}
   %x{k} = load ptr, ptr %p{k}, align 8
   call void @{giver(part)}(ptr %x{k})""" for k, part in enumerate(parts) if part != "n"])
-
-
-def needs(name: str) -> tuple[str, ...]:
-    """The names of the helpers that a generated helper calls."""
-    kind, _, layout = name.removeprefix("pyj_native_").partition("_")
-    if kind == "make":
-        return ("pyj_native_object",)
-    if kind == "give":
-        return (f"pyj_native_make_{layout}",)
-    if kind == "release":
-        return (f"pyj_native_free_{layout}",)
-    if kind == "drop":
-        return (f"pyj_native_dead_{layout}",)
-    if kind == "dead":
-        cycle = _cycle(layout) or [layout]
-        held = [(_attributes(one), f"pyj_native_give_{_size(_attributes(one))}") for one in cycle]
-        return (*dict.fromkeys(give for _, give in held),
-                *dict.fromkeys(giver(part) for parts, _ in held for part in parts if part != "n" and part not in cycle))
-    return ("pyj_release_object", *dict.fromkeys(giver(part) for part in components_of(layout) if part != "n"))
 
 
 def made(name: str, threads: bool = False) -> str:
@@ -712,7 +686,3 @@ next{tag}:"""
 
 _NUMBERS = "pyj_native_free_n"
 TEXT[_NUMBERS] = made(_NUMBERS)
-NEEDS = {_NUMBERS: needs(_NUMBERS), "pyj_native_spread": ("pyj_native_grow",),
-         "pyj_native_piece": ("pyj_release_object",),
-         **dict.fromkeys(("pyj_native_words", "pyj_native_fields"),
-                         ("pyj_native_new", "pyj_native_grow", "pyj_retain_object", _NUMBERS))}

@@ -108,9 +108,11 @@ def _rebuild(e, t: Type, given: list[str]) -> list[str]:
 
 # ---------------------------------------------------------------- emission
 
-_INTRINSICS = re.compile(r"llvm\.(nvvm\..*|(sqrt|fabs|minimum|maximum|floor|ceil|trunc|roundeven|rint|round|copysign|"
-                         r"fma|minnum|maxnum|abs|smin|smax|umin|umax|ctpop|ctlz|cttz|bitreverse|bswap|fshl|fshr|"
-                         r"[su](add|sub|mul)\.with\.overflow|assume|memcpy|memset|trap)\..*|assume|trap)")
+_CALLED = re.compile(r"call [^@]*@([\w.]+)")
+_AVAILABLE = re.compile(r"(f[0-9]|pyj|__nv_|vprintf$)|llvm\.(nvvm\..*|(sqrt|fabs|minimum|maximum|floor|ceil|trunc|"
+                        r"roundeven|rint|round|copysign|fma|minnum|maxnum|abs|smin|smax|umin|umax|ctpop|ctlz|cttz|"
+                        r"bitreverse|bswap|fshl|fshr|[su](add|sub|mul)\.with\.overflow|assume|memcpy|memset|trap)\..*|"
+                        r"assume|trap)$")
 HELPERS = ("pyj_view_owner", "pyj_int_truediv", "pyj_step")
 _LIBDEVICE = {op: op.name for op in (
     math.SIN, math.COS, math.TAN, math.ASIN, math.ACOS, math.ATAN, math.ATAN2, math.SINH, math.COSH, math.TANH,
@@ -125,7 +127,6 @@ def _approximate(name: str, before: str | None = None, after: str | None = None)
 
     def lower(e, x):
         full = f"llvm.nvvm.{name}"
-        e.declare(f"declare float @{full}(float)")
         if before:
             x = e.assign(f"fmul {e.flags}float {x}, {before}")
         y = e.assign(f"call float @{full}(float {x})")
@@ -282,12 +283,19 @@ class _DeviceEmitter(FunctionEmitter):
         else:
             super().const(inst)
 
-    def declare(self, text: str) -> None:
-        name = re.search(r"@([\w.]+)", text).group(1)
-        if name.startswith("llvm.") and not _INTRINSICS.fullmatch(name) or \
-                not name.startswith(("llvm.", "__nv_", "vprintf")) and text.startswith("declare"):
-            raise self.unsupported(f"the function {name}")
-        super().declare(text)
+    def assign(self, rhs: str) -> str:
+        self.check(rhs)
+        return super().assign(rhs)
+
+    def line(self, text: str) -> None:
+        self.check(text)
+        super().line(text)
+
+    def check(self, text: str) -> None:
+        """Refuse a call of a function that a GPU does not have."""
+        called = _CALLED.match(text)
+        if called and not _AVAILABLE.match(called[1]):
+            raise self.unsupported(f"the function {called[1]}")
 
     def unsupported(self, what: str, hint: str = "") -> UnsupportedError:
         fn, inst = in_program(self.fn, self.inst, self.module.calls)

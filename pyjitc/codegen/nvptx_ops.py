@@ -356,7 +356,6 @@ def _print(e, inst, *operands):
         e.entry.append(f"  {buffer} = alloca [{len(words)} x i64], align 8")
     for k, (kind, value) in enumerate(words):
         e.line(f"store {kind} {value}, ptr {e.assign(f'getelementptr i64, ptr {buffer}, i64 {k}')}, align 8")
-    e.declare("declare i32 @vprintf(ptr, ptr)")
     e.assign(f"call i32 @vprintf(ptr {e.module.constant_data(form.encode() + bytes(1), 1)}, ptr {buffer})")
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from ..runtime.platform import DICT, KEYS, OB_TYPE, PYTHON, TYPE_CACHED_KEYS
 
-__all__ = ["DECLARATIONS", "NEEDS", "TEXT"]
+__all__ = ["TEXT"]
 
 # The order in which an object got its attributes: one byte each. Up to 3.12 they are before the values, from the last
 # to the first, preceded by their number; from 3.13 on they follow the values, of which there is room for `capacity`.
@@ -241,16 +241,3 @@ done:
 }""",
 }
 # helper -> other helpers it calls
-NEEDS = {
-    "pyj_put": ("pyj_release_object",), "pyj_put_value": ("pyj_release_object",), "pyj_look": ("pyj_place",),
-    "pyj_field": ("pyj_place",), "pyj_set_field": ("pyj_place", "pyj_set_attribute"),
-}
-DECLARATIONS = {
-    "PyFunction_NewWithQualName": "declare ptr @PyFunction_NewWithQualName(ptr, ptr, ptr)",
-    "PyFunction_SetDefaults": "declare i32 @PyFunction_SetDefaults(ptr, ptr)",
-    "PyFunction_SetKwDefaults": "declare i32 @PyFunction_SetKwDefaults(ptr, ptr)",
-    "PyFunction_SetClosure": "declare i32 @PyFunction_SetClosure(ptr, ptr)",
-    "PyCell_Set": "declare i32 @PyCell_Set(ptr, ptr)",
-    "PyObject_GenericGetAttr": "declare ptr @PyObject_GenericGetAttr(ptr, ptr)",
-    "PyObject_GenericSetAttr": "declare i32 @PyObject_GenericSetAttr(ptr, ptr, ptr)",
-}

@@ -2,17 +2,13 @@
 from __future__ import annotations
 
 from ..ops import localtables as at
-from . import localtables, natives
 from .definitions import definer
 from .definitions import load as _load
 
-__all__ = ["DECLARATIONS", "NEEDS", "TEXT", "made", "needs"]
+__all__ = ["TEXT", "made"]
 
 TEXT: dict[str, str] = {}
-NEEDS: dict[str, tuple[str, ...]] = {}
-DECLARATIONS = {**natives.DECLARATIONS, **localtables.DECLARATIONS,
-                "PyCapsule_New": "declare ptr @PyCapsule_New(ptr, ptr, ptr)"}
-_define = definer(TEXT, NEEDS)
+_define = definer(TEXT)
 
 # Store a capsule with a new list or table in a slot that is empty. `end` is the destructor of the capsule.
 for _kind, _given, _make, _free in (
@@ -34,7 +30,7 @@ keep:
   store ptr %capsule, ptr %slot
   ret i32 0
 lost:
-  ret i32 -1""", _make.partition("(")[0], _free, shared=True)
+  ret i32 -1""", shared=True)
 # A table, and the entry number %n of it, which has a key unless it was removed.
 _TABLE = (_load("count", "i64", "%d", at.COUNT) + _load("entries", "ptr", "%d", at.ENTRIES)
           + _load("stride", "i64", "%d", at.STRIDE))
@@ -78,11 +74,6 @@ look:
 def _release(name: str) -> str:
     kind, _, layout = name.removeprefix("pyj_owned_end_").partition("_")
     return "pyj_table_release" if kind == "table" else f"pyj_native_release_{layout}"
-
-
-def needs(name: str) -> tuple[str, ...]:
-    """The names of the helpers that a generated helper calls."""
-    return (_release(name),)
 
 
 def made(name: str) -> str:

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from ..runtime.platform import LIST_ITEMS, LONG_TAG, LONG_TAGGED, OB_SIZE, OB_TYPE
 
-__all__ = ["DECLARATIONS", "NEEDS", "TEXT"]
+__all__ = ["TEXT"]
 
 
 def _items_of_list() -> str:
@@ -60,9 +60,4 @@ wide:
   %fits = icmp eq i32 %over, 0
   br i1 %fits, label %next, label %no
 {_END_OF_ITEMS}""",
-}
-NEEDS: dict[str, tuple[str, ...]] = {}
-DECLARATIONS = {
-    "llvm.umin.i64": "declare i64 @llvm.umin.i64(i64, i64)",
-    "PyLong_AsLongLongAndOverflow": "declare i64 @PyLong_AsLongLongAndOverflow(ptr, ptr)",
 }

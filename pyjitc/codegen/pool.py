@@ -23,11 +23,11 @@ from __future__ import annotations
 
 from ..runtime.pool import RECORD, RECORD_BYTES, SLOT, SLOT_BYTES, SLOTS, SLOTS_AT, STACK, STATE
 from . import helpers, shared
+from .declarations import declared
 from .link import Target
 
-__all__ = ["REGION", "object_for"]
+__all__ = ["object_for"]
 
-REGION = "declare i32 @pyjitc_region(ptr, ptr, i64, ptr, i1)"
 _SPIN = 1000  # tests for work before a worker sleeps, some tens of microseconds
 _WAIT = 2000  # tests of the workers before the caller sleeps
 # In ticks of the processor's counter, some billions a second: how long the rest of a region of short chunks must take
@@ -43,32 +43,6 @@ def _state(name: str) -> str:
     return f"getelementptr (i8, ptr @pyjitc_pool, i64 {STATE[name]})"
 
 
-_DECLARED = """
-declare i64 @syscall(i64, ...)
-declare i32 @pthread_create(ptr, ptr, ptr, ptr)
-declare i32 @pthread_attr_init(ptr)
-declare i32 @pthread_attr_setstacksize(ptr, i64)
-declare i32 @pthread_attr_setdetachstate(ptr, i32)
-declare i32 @pthread_attr_destroy(ptr)
-declare i32 @pthread_sigmask(i32, ptr, ptr)
-declare i32 @sigfillset(ptr)
-declare i64 @llvm.fshl.i64(i64, i64, i64)
-declare i64 @llvm.readcyclecounter()
-declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
-declare ptr @pthread_getspecific(i32)
-declare i32 @pthread_setspecific(i32, ptr)
-declare void @llvm.x86.sse2.pause()
-declare i32 @PyGILState_Check()
-declare i32 @PyGILState_Ensure()
-declare void @PyGILState_Release(i32)
-declare ptr @PyEval_SaveThread()
-declare void @PyEval_RestoreThread(ptr)
-declare ptr @PyThreadState_New(ptr)
-declare void @PyErr_SetNone(ptr)
-declare void @pyjitc_park(ptr)
-declare void @_pthread_cleanup_push(ptr, ptr, ptr)
-declare void @_pthread_cleanup_pop(ptr, i32)
-@PyExc_KeyboardInterrupt = external global ptr"""
 _TEXT = f"""
 @pyjitc_pool = external global i8
 @_timeout = private unnamed_addr constant [2 x i64] [i64 0, i64 {_LOOK}]
@@ -789,9 +763,7 @@ _made: dict[Target, bytes] = {}
 def object_for(target: Target) -> bytes:
     """The relocatable object with the code of the pool."""
     if target not in _made:
-        declarations = dict.fromkeys(_DECLARED.splitlines())  # helpers declare some of these, too
-        own = helpers.text(("pyj_fetch", "pyj_rethrow"), declarations)
-        helpers.declare(_TEXT, declarations)
         head = f'target triple = "{target.triple}"\ntarget datalayout = "{target.layout}"\n'
-        _made[target] = shared.image("\n".join((head, *declarations, own, _TEXT)), target)
+        text = "\n".join((head, helpers.text(("pyj_fetch", "pyj_rethrow")), _TEXT))
+        _made[target] = shared.image(declared(text), target)
     return _made[target]

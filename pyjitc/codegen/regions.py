@@ -4,7 +4,6 @@ signature that the pool calls (pool.py) loads them from there.
 from __future__ import annotations
 
 from ..ir import core as ir
-from . import pool
 from .emitter import Emitter, memory_type
 from .leaves import components
 
@@ -22,7 +21,6 @@ def call(e, inst: ir.Inst, callee: ir.Function) -> str:
         if c == "i1":
             v = e.assign(f"zext i1 {v} to i8")
         e.line(f"store {memory_type(c)} {v}, ptr {where}, align 8")
-    e.declare(pool.REGION)
     short = "false"
     if "short" in inst.attrs:  # the first value is how many iterations a chunk has
         short = e.assign(f"icmp ule i64 {rest[0][0]}, {inst.attrs['short']}")

@@ -15,7 +15,8 @@ from importlib._bootstrap_external import cache_from_source
 from ..base import kept
 from ..base.forks import LLVM
 from . import link, llvm
-from .helpers import NEEDS, TEXT, declare, is_often_called, search_of, text
+from .declarations import declared
+from .helpers import TEXT, is_often_called, needed, search_of, text
 from .link import Target
 
 __all__ = ["declaration", "image", "is_shared", "objects_for"]
@@ -90,8 +91,8 @@ def image(source: str, target: Target, level: int = 0) -> bytes:
 def declaration(name: str) -> str:
     """The declaration of a helper that is defined elsewhere."""
     head, _, rest = TEXT[name].partition("define internal ")[2].partition("(")
-    parameters = rest[:rest.index(")")].split(", ")
-    return f"declare {head}({', '.join(p.split(' ')[0] for p in parameters)}) nounwind"
+    parameters = rest[:rest.index(")")].split(",")
+    return f"declare {head}({', '.join(p.split()[0] for p in parameters if p)}) nounwind"
 
 
 def _closure(names) -> dict[str, None]:
@@ -99,24 +100,18 @@ def _closure(names) -> dict[str, None]:
     found = dict.fromkeys(names)
     work = list(found)
     while work:
-        name = work.pop()
-        TEXT[name]  # generating it may add helpers that it needs
-        for needed in NEEDS.get(name, ()):
-            if needed not in found:
-                found[needed] = None
-                work.append(needed)
+        for other in needed(work.pop()):
+            if other not in found:
+                found[other] = None
+                work.append(other)
     return found
 
 
 def _module(names, target: Target) -> str:
     """The text that defines the shared helpers `names`, and declares the other shared helpers that they call."""
-    declarations: dict[str, None] = {}
     used = _closure(names)
-    own = text([name for name in used if not is_shared(name)], declarations)
-    parts = []
-    for name in names:
-        parts.append(TEXT[name].replace("define internal ", "define "))
-        declare(TEXT[name], declarations)
-    declarations.update((declaration(name), None) for name in used if is_shared(name) and name not in names)
-    return "\n".join([f'target triple = "{target.triple}"', f'target datalayout = "{target.layout}"', own,
-                      *declarations, *parts])
+    return declared("\n".join([
+        f'target triple = "{target.triple}"', f'target datalayout = "{target.layout}"',
+        text([name for name in used if not is_shared(name)]),
+        *(declaration(name) for name in used if is_shared(name) and name not in names),
+        *(TEXT[name].replace("define internal ", "define ") for name in names)]))

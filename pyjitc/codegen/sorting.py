@@ -10,13 +10,12 @@ from ..runtime.platform import FLOAT_VALUE, LIST_ITEMS, LIST_ROOM, OB_SIZE, OB_T
 from .definitions import load as _load
 from .tables import small_int
 
-__all__ = ["DECLARATIONS", "NEEDS", "TEXT"]
+__all__ = ["TEXT"]
 
 _FEW = 32  # the most items that are sorted by insertion
 _MOST = 1 << 32  # as many items are sorted by the interpreter
 
 
-NEEDS: dict[str, tuple[str, ...]] = {}
 # Sorts n pairs of an unsigned number and a word by the numbers, stably; `differ` has the bits in which the numbers
 # differ. The result is in `a` or in `b`, which has the same size. It is a radix sort with the lowest digit first, of 11
 # bits, or of 8 where there are few items; one reading counts up to three digits. For large ranges it sorts the upper
@@ -239,7 +238,6 @@ done:
 }}"""}
 # flip: -1 for reverse order, else 0. The result is 0, or 1 where nothing was done and the interpreter must be called.
 # Each item has a key, an unsigned number with the same order; -0.0 has the key of 0.0.
-NEEDS["pyj_sort_list"] = "pyj_sort_entries",
 TEXT["pyj_sort_list"] = f"""
 define internal i32 @pyj_sort_list(ptr %list, i64 %flip) nounwind noinline {{
 start:
@@ -317,7 +315,6 @@ done:
 # float. Pairs of a number and the place of the key are sorted by the first numbers, then where these are equal by the
 # second, and so on.
 _KEYS = "ptr %words, i64 %width, i64 %column, i64 %floats, i64 %flip"
-NEEDS["pyj_sort_columns"] = "pyj_sort_entries",
 TEXT["pyj_sort_columns"] = f"""
 define internal void @pyj_sort_columns(ptr %a, ptr %b, i64 %n, {_KEYS}) nounwind noinline {{
 start:
@@ -424,7 +421,6 @@ done:
   ret i1 %bad
 }"""
 # The result is 0, or 1 where nothing was done, because there is a nan or the length of the list has changed.
-NEEDS["pyj_sort_words"] = "pyj_sort_columns", "pyj_sort_unordered"
 TEXT["pyj_sort_words"] = f"""
 define internal i32 @pyj_sort_words(ptr %list, i64 %n, {_KEYS}) nounwind noinline {{
 start:
@@ -478,7 +474,6 @@ done:
 # is null, and none of them is a nan. The result is 0, or 1 where nothing was done, because a key is a nan or there is
 # no memory.
 _OF_KEYS = _KEYS.replace("%words", "%keys")
-NEEDS["pyj_sort_native"] = "pyj_sort_columns", "pyj_sort_unordered"
 TEXT["pyj_sort_native"] = f"""
 define internal i32 @pyj_sort_native(ptr %items, i64 %n, i64 %size, {_OF_KEYS}) nounwind noinline {{
 start:
@@ -549,7 +544,6 @@ ask:
   ret i64 {-1 << 63}
 }}"""
 # The order of two objects: -1, 0, 1, or 2 where one is no int, float or text. A nan compares as 1 with everything.
-NEEDS["pyj_sort_order"] = "pyj_sort_int",
 TEXT["pyj_sort_order"] = f"""
 define internal i32 @pyj_sort_order(ptr %x, ptr %y) nounwind alwaysinline {{
 start:
@@ -593,7 +587,6 @@ ask:
 }}"""
 # Whether x < y: 0, 1, or 2 where the interpreter must be called. For tuples the first items that differ decide; an
 # object equals itself.
-NEEDS["pyj_sort_before"] = "pyj_sort_order",
 TEXT["pyj_sort_before"] = f"""
 define internal i32 @pyj_sort_before(ptr %x, ptr %y) nounwind noinline {{
 start:
@@ -647,7 +640,6 @@ ask:
   ret i32 2
 }}"""
 # The same for floats, and for tuples whose first items, floats or ints, decide: without a call.
-NEEDS["pyj_heap_before"] = "pyj_sort_before", "pyj_sort_int"
 TEXT["pyj_heap_before"] = f"""
 define internal i32 @pyj_heap_before(ptr %x, ptr %y) nounwind alwaysinline {{
 start:
@@ -708,7 +700,6 @@ ask:
   ret i32 %result
 }}"""
 # 0: `item`, whose reference is consumed, is in the heap; 1: nothing was done; -1: an exception was raised.
-NEEDS["pyj_heap_push"] = "pyj_heap_before",
 TEXT["pyj_heap_push"] = f"""
 define internal i32 @pyj_heap_push(ptr %heap, ptr %item) nounwind noinline {{
 start:
@@ -758,7 +749,6 @@ put:
 # Removes and returns the first object of a heap; 1: nothing was done; null: an exception was raised. As in heapq, the
 # last object moves down to a leaf, always past the smaller child, and up again. The path is found before anything
 # moves.
-NEEDS["pyj_heap_pop"] = "pyj_heap_before",
 TEXT["pyj_heap_pop"] = f"""
 define internal ptr @pyj_heap_pop(ptr %heap) nounwind noinline {{
 start:
@@ -859,12 +849,3 @@ put:
   store ptr %last, ptr %holep
   ret ptr %first
 }}"""
-DECLARATIONS = {
-    "PyUnicode_Type": "@PyUnicode_Type = external global i8", "PyTuple_Type": "@PyTuple_Type = external global i8",
-    "PyUnicode_Compare": "declare i32 @PyUnicode_Compare(ptr, ptr)",
-    "PyLong_Type": "@PyLong_Type = external global i8", "PyFloat_Type": "@PyFloat_Type = external global i8",
-    "llvm.abs.i64": "declare i64 @llvm.abs.i64(i64, i1)",
-    "llvm.ctlz.i64": "declare i64 @llvm.ctlz.i64(i64, i1)",
-    "llvm.umin.i64": "declare i64 @llvm.umin.i64(i64, i64)", "llvm.umax.i64": "declare i64 @llvm.umax.i64(i64, i64)",
-    "llvm.memcpy.p0.p0.i64": "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
-}

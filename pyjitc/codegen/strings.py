@@ -8,27 +8,10 @@ from ..runtime.platform import STR, STR_IN_PIECES, STR_STATE
 from .definitions import definer
 from .definitions import load as _load
 
-__all__ = ["DECLARATIONS", "NEEDS", "TEXT"]
+__all__ = ["TEXT"]
 
 TEXT: dict[str, str] = {}
-NEEDS: dict[str, tuple[str, ...]] = {}
-DECLARATIONS = {
-    "pyjitc_characters": "@pyjitc_characters = external global [256 x ptr]",
-    "pyjitc_str_grows": "@pyjitc_str_grows = external global i64",
-    "PyUnicode_FromOrdinal": "declare ptr @PyUnicode_FromOrdinal(i32)",
-    "PyUnicode_Compare": "declare i32 @PyUnicode_Compare(ptr, ptr)",
-    "PyUnicode_Tailmatch": "declare i64 @PyUnicode_Tailmatch(ptr, ptr, i64, i64, i32)",
-    "PyObject_GetItem": "declare ptr @PyObject_GetItem(ptr, ptr)",
-    "PyUnicode_Append": "declare void @PyUnicode_Append(ptr, ptr)",
-    "PyUnicode_New": "declare ptr @PyUnicode_New(i64, i32)",
-    "PyUnicode_ReadChar": "declare i32 @PyUnicode_ReadChar(ptr, i64)",
-    "_PyUnicode_JoinArray": "declare ptr @_PyUnicode_JoinArray(ptr, ptr, i64)",
-    "PyObject_Realloc": "declare ptr @PyObject_Realloc(ptr, i64)",
-    "malloc_usable_size": "declare i64 @malloc_usable_size(ptr)",
-    "llvm.bswap.i64": "declare i64 @llvm.bswap.i64(i64)",
-    "llvm.memcpy.p0.p0.i64": "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
-}
-_define = definer(TEXT, NEEDS)
+_define = definer(TEXT)
 
 
 def _offset_of_characters(text: str, state: str) -> str:
@@ -238,7 +221,7 @@ word:
   ret i1 %mirrored
 other:
   %found = call i1 @pyj_str_mirrored_any(ptr %s, ptr %t)
-  ret i1 %found""", "pyj_str_mirrored_any")
+  ret i1 %found""")
 
 # ---------------------------------------------------------------- appending
 
@@ -494,7 +477,7 @@ join:
   ret ptr %made
 drop:
   call void @Py_DecRef(ptr %x)
-  ret ptr null""", "pyj_str_char", "pyj_str_append", shared=True)
+  ret ptr null""", shared=True)
 _define("ptr @pyj_str_append_code(ptr %x, i64 %code)", f"""
   %grows = load i64, ptr @pyjitc_str_grows
   %may = icmp ne i64 %grows, 0
@@ -527,7 +510,7 @@ put:
   ret ptr %x
 other:
   %made = call ptr @pyj_str_append_code_wide(ptr %x, i64 %code)
-  ret ptr %made""", "pyj_str_append_code_wide")
+  ret ptr %made""")
 
 # The concatenation of a table of n texts: ASCII ones are copied, others are left to the interpreter.
 _define("ptr @pyj_str_join(ptr %parts, i64 %n)", f"""

@@ -16,15 +16,14 @@ from ..runtime.platform import DICT, DICT_WATCHERS, KEYS, LONG_DIGITS, LONG_TAG,
 from .definitions import definer
 from .definitions import load as _load
 
-__all__ = ["DECLARATIONS", "EXTENT", "NEEDS", "NEXT_PLACE", "TEXT", "small_int"]
+__all__ = ["EXTENT", "NEXT_PLACE", "TEXT", "small_int"]
 
 _ASK = "inttoptr (i64 1 to ptr)"
 # Bits of the version of a dict that are not part of the number: the watchers to notify, and from 3.13 on a count of
 # changes.
 _VERSION_BITS = 0 if platform.PYTHON < (3, 12) else 8 if platform.PYTHON < (3, 13) else 12
 TEXT: dict[str, str] = {}
-NEEDS: dict[str, tuple[str, ...]] = {}
-_define = definer(TEXT, NEEDS, "alwaysinline")
+_define = definer(TEXT, "alwaysinline")
 
 # The block that computes the next place to look at in a hash table, as CPython's dicts and sets do.
 NEXT_PLACE = """
@@ -160,7 +159,7 @@ _define("i64 @pyj_pair_hash(ptr %k)", f"""
   %sum = add i64 %y3, {2 ^ _P5 ^ 3527539}
   %error = icmp eq i64 %sum, -1
   %result = select i1 %error, i64 1546275796, i64 %sum
-  ret i64 %result""", "pyj_int_hash")
+  ret i64 %result""")
 # Whether an object is a tuple of these two ints: 0, 1, or 2 where the C API must be called.
 _define("i32 @pyj_pair_is(ptr %o, ptr %k)", f"""
 {_load("class", "ptr", "%o", OB_TYPE)}
@@ -185,7 +184,7 @@ known:
 no:
   ret i32 0
 ask:
-  ret i32 2""", "pyj_int_is")
+  ret i32 2""")
 _define("ptr @pyj_pair_new(ptr %k)", f"""
   %x = load i64, ptr %k
 {_load("y", "i64", "%k", 8)}
@@ -371,7 +370,7 @@ key:
 found:
   %slot = getelementptr i8, ptr %e, i64 16
   ret ptr %slot
-{_END}""" if platform.tables_are_known() else _UNKNOWN, f"pyj_{_k}_hash", "pyj_dict_index", f"pyj_{_k}_is")
+{_END}""" if platform.tables_are_known() else _UNKNOWN)
 
 _define("ptr @pyj_dict_slot_str(ptr %d, ptr %k)", f"""
   %hash = call i64 @pyj_str_hash(ptr %k)
@@ -403,7 +402,7 @@ text:
 found:
   %slot = getelementptr i8, ptr %op, i64 8
   ret ptr %slot
-{_END}""" if platform.tables_are_known() else _UNKNOWN, "pyj_str_hash", "pyj_dict_index", "pyj_str_same")
+{_END}""" if platform.tables_are_known() else _UNKNOWN)
 
 _define("ptr @pyj_dict_get_object(ptr %d, ptr %k)", f"""
   %found = call ptr @PyDict_GetItemWithError(ptr %d, ptr %k)
@@ -428,7 +427,6 @@ boxed:
         ("int", "i64", "PyLong_FromLongLong"), ("pair", "ptr", "pyj_pair_new"))},
     "str": ("  %key = getelementptr i8, ptr %k, i64 0\n", "")}
 _FAIL = {"int": "fail:\n  ret {}\n", "pair": "fail:\n  ret {}\n", "str": ""}
-_MAKES = {"int": (), "str": (), "pair": ("pyj_pair_new",)}
 
 for _n, _k in enumerate(("int", "str", "pair"), 1):
     # Version numbers that the interpreter, which counts from 1, does not reach: each image has its own.
@@ -441,7 +439,7 @@ for _n, _k in enumerate(("int", "str", "pair"), 1):
   %kept = and i64 %version, {(1 << _VERSION_BITS) - 1}
   %new = or i64 %kept, %next
   store i64 %new, ptr %version.p
-  ret void""", f"pyj_versions_{_k}")
+  ret void""")
     _box, _drop = _ASKED[_k]
     _define(f"ptr @pyj_dict_get_{_k}(ptr %d, {_TYPES[_k]} %k)", f"""
   %slot = call ptr @pyj_dict_slot_{_k}(ptr %d, {_TYPES[_k]} %k)
@@ -459,7 +457,7 @@ none:
 ask:{_box}
   %asked = call ptr @pyj_dict_get_object(ptr %d, ptr %key)
 {_drop}  ret ptr %asked
-{_FAIL[_k].format(f"ptr {_ASK}")}""", f"pyj_dict_slot_{_k}", "pyj_dict_get_object", *_MAKES[_k], shared=True)
+{_FAIL[_k].format(f"ptr {_ASK}")}""", shared=True)
     _define(f"i32 @pyj_dict_has_{_k}(ptr %d, {_TYPES[_k]} %k)", f"""
   %slot = call ptr @pyj_dict_slot_{_k}(ptr %d, {_TYPES[_k]} %k)
   %at = ptrtoint ptr %slot to i64
@@ -472,7 +470,7 @@ known:
 ask:{_box}
   %asked = call i32 @PyDict_Contains(ptr %d, ptr %key)
 {_drop}  ret i32 %asked
-{_FAIL[_k].format("i32 -1")}""", f"pyj_dict_slot_{_k}", *_MAKES[_k], shared=True)
+{_FAIL[_k].format("i32 -1")}""", shared=True)
     for _v in ("int", "float"):
         _make = {"int": "PyLong_FromLongLong", "float": "PyFloat_FromDouble"}[_v]
         _watched = f"""
@@ -515,8 +513,7 @@ made:{_box}
   call void @Py_DecRef(ptr %value)
   ret i32 -1
 out:
-  ret i32 -1""", f"pyj_dict_slot_{_k}", f"pyj_becomes_{_v}", f"pyj_dict_version_{_k}",
-                *_MAKES[_k], shared=True)
+  ret i32 -1""", shared=True)
 for _k in ("int", "pair"):
     _define(f"i32 @pyj_dict_put_{_k}_object(ptr %d, {_TYPES[_k]} %k, ptr %value)", f"""
 start:{_ASKED[_k][0]}
@@ -524,7 +521,7 @@ start:{_ASKED[_k][0]}
   call void @Py_DecRef(ptr %key)
   ret i32 %status
 fail:
-  ret i32 -1""", *_MAKES[_k], shared=True)
+  ret i32 -1""", shared=True)
 # Raises KeyError(key), also for a tuple.
 _define("void @pyj_key_error(ptr %key)", """
   %given = call ptr (i64, ...) @PyTuple_Pack(i64 1, ptr %key)
@@ -578,18 +575,18 @@ ask:
   ret ptr {ask}"""
 
 
-def _place(key: str, head: str, compare: str, *needs: str) -> None:
+def _place(key: str, head: str, compare: str) -> None:
     _define(f"ptr @pyj_set_place_{key}(ptr %s, {_TYPES[key]} %k, i64 %hash)", _define_place.format(
         head=head, mask=_load("mask", "i64", "%s", SET["mask"]), table=_load("table", "ptr", "%s", SET["table"]),
         ehash=_load("ehash", "i64", "%e", 8), compare=compare, next=NEXT_PLACE, ask=_ASK)
-        if platform.tables_are_known() else _UNKNOWN, *needs)
+        if platform.tables_are_known() else _UNKNOWN)
 
 
 for _k in ("int", "pair"):
     _place(_k, "", f"""
   %is = call i32 @pyj_{_k}_is(ptr %o, {_TYPES[_k]} %k)
   switch i32 %is, label %ask [ i32 0, label %step  i32 1, label %found ]
-""", f"pyj_{_k}_is")
+""")
 _place("str", "", f"""
   %same = icmp eq ptr %o, %k
   br i1 %same, label %found, label %class
@@ -600,7 +597,7 @@ class:
 text:
   %equal = call i1 @pyj_str_same(ptr %o, ptr %k)
   br i1 %equal, label %found, label %step
-""", "pyj_str_same")
+""")
 
 for _k in ("int", "str", "pair"):
     _box, _drop = _ASKED[_k]
@@ -622,7 +619,7 @@ known:
 ask:{_box}
   %asked = call i32 @PySet_Contains(ptr %s, ptr %key)
 {_drop}  ret i32 %asked
-{_FAIL[_k].format("i32 -1")}""", f"pyj_{_k}_hash", f"pyj_set_place_{_k}", *_MAKES[_k], shared=True)
+{_FAIL[_k].format("i32 -1")}""", shared=True)
     # If keys were removed, the interpreter stores the new one in the place of one of them.
     _define(f"i32 @pyj_set_add_{_k}(ptr %s, {_TYPES[_k]} %k)", f"""
   %hash = call i64 @pyj_{_k}_hash({_TYPES[_k]} %k)
@@ -661,22 +658,5 @@ ask:{_box}
   %asked = call i32 @PySet_Add(ptr %s, ptr %key)
 {_drop}  ret i32 %asked
 {_FAIL[_k].format("i32 -1")}{'unused:' if _k == 'str' else 'out:'}
-  ret i32 -1""", f"pyj_{_k}_hash", f"pyj_set_place_{_k}", *_MAKES[_k], shared=True)
+  ret i32 -1""", shared=True)
 
-DECLARATIONS = {
-    "PyLong_Type": "@PyLong_Type = external global i8", "PyFloat_Type": "@PyFloat_Type = external global i8",
-    "PyUnicode_Type": "@PyUnicode_Type = external global i8",
-    "PyLong_FromLongLong": "declare ptr @PyLong_FromLongLong(i64)",
-    "PyFloat_FromDouble": "declare ptr @PyFloat_FromDouble(double)",
-    "PyObject_Hash": "declare i64 @PyObject_Hash(ptr)",
-    "PyUnicode_Compare": "declare i32 @PyUnicode_Compare(ptr, ptr)",
-    "PyDict_GetItemWithError": "declare ptr @PyDict_GetItemWithError(ptr, ptr)",
-    "PyDict_SetItem": "declare i32 @PyDict_SetItem(ptr, ptr, ptr)",
-    "PyDict_Contains": "declare i32 @PyDict_Contains(ptr, ptr)",
-    "PySet_Contains": "declare i32 @PySet_Contains(ptr, ptr)", "PySet_Add": "declare i32 @PySet_Add(ptr, ptr)",
-    "PyErr_Occurred": "declare ptr @PyErr_Occurred()", "PyTuple_Pack": "declare ptr @PyTuple_Pack(i64, ...)",
-    "PyExc_KeyError": "@PyExc_KeyError = external global i8",
-    "PyTuple_Type": "@PyTuple_Type = external global i8",
-    "llvm.fshl.i64": "declare i64 @llvm.fshl.i64(i64, i64, i64)",
-    "llvm.abs.i64": "declare i64 @llvm.abs.i64(i64, i1)",
-}

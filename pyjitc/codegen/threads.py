@@ -38,7 +38,6 @@ def _shared(e, inst):
         name = e.tables[id(inst)] = f"%shared{e.count}"
         e.entry += [f"  {name} = alloca [{size} x i8], align 64",
                     f"  call void @llvm.memset.p0.i64(ptr {name}, i8 -1, i64 {size}, i1 false)"]
-        e.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
         e.module.take_shared(size)
         e.module.stack += size
     return [name, "null", *_shape(t, shape)]
@@ -439,7 +438,6 @@ again:
 
 def _grid_wait(e, inst):
     e.module.extra[_GRID_WAIT] = None
-    e.declare("declare i32 @sched_yield()")
     status = e.assign("call i32 @pyjitc_grid_wait(ptr %context)")
     e.raise_unless(e.assign(f"icmp ne i32 {status}, 2"), inst, "RuntimeError",
                    "barrier of the grid: some blocks have ended, others wait; all blocks must come to "
@@ -480,7 +478,6 @@ def _nothing(e, inst, *operands):
 def _rsqrt(e, inst, x):
     c = e.scalar(inst.args[0].type)
     name = f"llvm.sqrt.{ {'half': 'f16', 'float': 'f32', 'double': 'f64'}[c]}"
-    e.declare(f"declare {c} @{name}({c})")
     root = e.assign(f"call {e.flags}{c} @{name}({c} {x[0]})")
     return [e.assign(f"fdiv {e.flags}{c} {e.constant(inst.result.type, 1.0)[0]}, {root}")]
 
@@ -521,10 +518,6 @@ _SHORT_TEXT = {"float": _short_text("float", 6, 9), "half": _short_text("half", 
 def _print(e, inst, *operands):
     """print to sys.stdout, in one write."""
     form, given, texts = "", [], []
-    for kind in ("i32 @PyGILState_Ensure()", "void @PyGILState_Release(i32)", "void @PySys_FormatStdout(ptr, ...)",
-                 "void @PyMem_Free(ptr)", "ptr @PyOS_double_to_string(double, i8 signext, i32, i32, ptr)",
-                 "double @PyOS_string_to_double(ptr, ptr, ptr)"):
-        e.module.declarations[f"declare {kind}"] = None
     lock = e.assign("call i32 @PyGILState_Ensure()")
     forms = inst.attrs.get("forms") or ("",) * len(operands)
     for text, value, x, said in zip(inst.attrs["texts"], operands, inst.args, forms):

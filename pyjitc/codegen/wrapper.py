@@ -164,7 +164,6 @@ def _require_foreign(e: _Stub, i: int, pointer: str) -> None:
     ask, good = e.label("ask"), e.label("foreign")
     e.branch(e.assign(f"icmp eq ptr {cls}, {last}"), good, ask, likely=True)
     e.start(ask)
-    e.declare("declare ptr @PyObject_CallFunctionObjArgs(ptr, ...)")
     answer = e.assign(f"call ptr (ptr, ...) @PyObject_CallFunctionObjArgs(ptr {e.object(foreign_values.is_foreign)}, "
                       f"ptr {pointer}, "
                       f"ptr null)")
@@ -185,8 +184,6 @@ def _call(e: _Stub, fn: ir.Function, passed: list[str], nogil: bool) -> None:
     before = e.assign(f"load i64, ptr @{ACTIVE}, align 8")
     e.line(f"store i64 {e.assign(f'add i64 {before}, 1')}, ptr @{ACTIVE}, align 8")
     if nogil:
-        e.declare("declare ptr @PyEval_SaveThread()")
-        e.declare("declare void @PyEval_RestoreThread(ptr)")
         thread = e.assign("call ptr @PyEval_SaveThread()")
     status, result_values = e.native_call(fn, passed)
     if nogil:
@@ -209,8 +206,6 @@ def _count_borrowed(e: _Stub, what: str) -> None:
 
 def _make_anew(e: _Stub) -> None:
     """Restart the call if the failure is only a request for other code (passes/restarts.py)."""
-    e.declare("declare i32 @PyErr_ExceptionMatches(ptr)")
-    e.declare("declare void @PyErr_Clear()")
     asked = e.assign(f"call i32 @PyErr_ExceptionMatches(ptr {e.object(Anew)})")
     e.branch(e.assign(f"icmp eq i32 {asked}, 0"), "raised", "restart", likely=True)
     e.start("restart")
@@ -266,7 +261,6 @@ def _guards(e: _Stub, guards) -> tuple[str | None, ...]:
             changed = e.label("changed")
             e.branch(e.assign(f"icmp eq i64 {version}, {before}"), same, changed, likely=True)
             e.start(changed)
-        e.declare("declare ptr @PyDict_GetItem(ptr, ptr)")
         for _, key, symbol, t in group:
             found = e.assign(f"call ptr @PyDict_GetItem(ptr {space}, ptr {e.object(key)})")
             if t is None:
@@ -301,7 +295,6 @@ def _go_on(e: _Stub, condition: str) -> None:
 def _declare_bind(module: Module, names: tuple[str, ...]) -> None:
     known = ", ".join(f"ptr {module.object(name)}" for name in names)
     module.declarations[f"@pyjitc_names = internal constant [{len(names)} x ptr] [{known}]"] = None
-    module.declarations["declare i1 @pyjitc_bind(ptr, ptr, i64, ptr, ptr, i64, i64, ptr)"] = None
 
 
 def add_native(module: Module, fn: ir.Function, name: str) -> None:

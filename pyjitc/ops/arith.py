@@ -243,7 +243,6 @@ def _checked_lower(name, symbol):
 
 def _overflowing(e, inst, name, x, y, text, *shown):
     pair = e.assign(f"call {{i64, i1}} @llvm.s{name}.with.overflow.i64(i64 {x[0]}, i64 {y[0]})")
-    e.declare(f"declare {{i64, i1}} @llvm.s{name}.with.overflow.i64(i64, i64)")
     result = e.assign(f"extractvalue {{i64, i1}} {pair}, 0")
     bad = e.assign(f"extractvalue {{i64, i1}} {pair}, 1")
     good = e.assign(f"xor i1 {bad}, true")
@@ -269,7 +268,6 @@ def _abs_lower(e, inst, x):
     width = _width(inst, e)
     if not _signed(inst.args[0].type):
         return x
-    e.declare(f"declare {width} @llvm.abs.{width}({width}, i1)")
     return [e.assign(f"call {width} @llvm.abs.{width}({width} {x[0]}, i1 false)")]
 
 
@@ -490,7 +488,6 @@ def _shl_checked_lower(e, inst, x, y):
 def _count_lower(name: str, *flags: str):
     def lower(e, inst, x):
         width = _width(inst, e)
-        e.declare(f"declare {width} @llvm.{name}.{width}({', '.join([width, *(flag.split()[0] for flag in flags)])})")
         count = e.assign(f"call {width} @llvm.{name}.{width}({', '.join([f'{width} {x[0]}', *flags])})")
         return [count if width == "i64" else e.assign(f"zext {width} {count} to i64")]
 
@@ -618,7 +615,6 @@ def _truncate_lower(e, inst, x):
     value = x[0] if t is k.Float or t.bits == 64 else e.assign(f"fpext {e.scalar(t)} {x[0]} to double")
     fine, bad = e.label("fits"), e.label("unfit")
     if e.indefinite:
-        e.declare("declare i64 @llvm.x86.sse2.cvttsd2si64(<2 x double>)")
         pair = e.assign(f"insertelement <2 x double> poison, double {value}, i32 0")
         whole = e.assign(f"call i64 @llvm.x86.sse2.cvttsd2si64(<2 x double> {pair})")
         doubtful = e.label("doubtful")
@@ -657,7 +653,6 @@ def _truncation_error(e, inst, value):
     e.start(nan)
     e.error(inst, "ValueError", "cannot convert float NaN to integer")
     e.start(number)
-    e.declare("declare double @llvm.fabs.f64(double)")
     size = e.assign(f"call double @llvm.fabs.f64(double {value})")
     e.branch(e.assign(f"fcmp oeq double {size}, 0x7FF0000000000000"), infinite, big)
     e.start(infinite)

@@ -60,8 +60,6 @@ def _lower(e, inst, *operands):
         info = _stored(e, "i64", "0")
         values.append(info)
     answer = part if result == "number" else "void"
-    parameters = ["ptr"] * len(values) + ["i64"] * letters
-    e.declare(f"declare {answer} @{name}({', '.join(parameters)})")
     given = [f"ptr {v}" for v in values] + ["i64 1"] * letters
     call = f"call {answer} @{name}({', '.join(given)}) nounwind"
     if result == "number":
@@ -104,7 +102,6 @@ BLAS = Op("blas", _rule, reads(ELEMENTS) | writes(ELEMENTS), lower=_lower, parti
 
 def _threads_lower(e, inst):
     name = f"pyjitc_blas_{blas.THREADS}"
-    e.declare(f"declare i32 @{name}()")
     return [e.assign(f"sext i32 {e.assign(f'call i32 @{name}() nounwind')} to i64")]
 
 

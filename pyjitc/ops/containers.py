@@ -29,12 +29,10 @@ _CONSTANTS = 4  # the fewest items for which a list of constants is made of a tu
 
 def _list_new_lower(e, inst, *items):
     if len(items) >= _CONSTANTS and all(map(is_object, inst.args)):
-        e.declare("declare ptr @PySequence_List(ptr)")
         constants = e.object(tuple(x.inst.attrs["value"] for x in inst.args))
         made = e.assign(f"call ptr @PySequence_List(ptr {constants})")
         e.check_null(made, inst)
         return [made]
-    e.declare("declare ptr @PyList_New(i64)")
     boxed = [e.box(x.type, values, inst) for x, values in zip(inst.args, items)]
     made = e.assign(f"call ptr @PyList_New(i64 {len(items)})")
     e.check_null(made, inst)
@@ -148,7 +146,6 @@ def _is_digit(e, old, value) -> str:
         one = e.assign(f"icmp eq i64 {e.assign(f'lshr i64 {tag}, 3')}, 1")
     else:
         one = e.assign(f"icmp ult i64 {e.assign(f'add i64 {tag}, 1')}, 3")
-    e.declare("declare i64 @llvm.abs.i64(i64, i1)")
     size = e.assign(f"call i64 @llvm.abs.i64(i64 {value}, i1 false)")
     room = e.assign(f"icmp ult i64 {e.assign(f'sub i64 {size}, {_SMALL + 1}')}, {_DIGIT - _SMALL}")
     return e.assign(f"and i1 {one}, {room}")
@@ -223,8 +220,6 @@ def _sort_lower(e, inst, x, reverse):
 def _sorted_by_numbers(e, item: Tuple, x: str, reverse: str) -> str:
     """Sort a list of tuples of numbers. Returns an i32: 0 if the list was sorted, another value if it has an item of
     another kind."""
-    e.declare("declare ptr @malloc(i64)")
-    e.declare("declare void @free(ptr)")
     n, table = e.assign(f"load i64, ptr {_at(e, x, platform.OB_SIZE)}, align 8"), _table(e, x)
     keys = e.assign(f"call ptr @malloc(i64 {e.assign(f'mul i64 {n}, {8 * len(item.elements)}')})")
     place, found = e.alloca("i64"), e.alloca("i32")

@@ -27,7 +27,6 @@ def _throw_exc_lower(e, inst, exc, *cause):
         else:
             reference = cause[0][0]
             e.line(f"call void {e.helper('pyj_retain_object')}(ptr {reference})")
-        e.declare("declare void @PyException_SetCause(ptr, ptr)")
         e.line(f"call void @PyException_SetCause(ptr {exc[0]}, ptr {reference})")
     e.line(f"call void {e.helper('pyj_throw')}(ptr {exc[0]})")
     e.jump(e.fail(inst))
@@ -59,7 +58,6 @@ def _warn_lower(e, inst):
 
 def _match_lower(e, inst, exc):
     result = None
-    e.declare("declare i32 @PyErr_GivenExceptionMatches(ptr, ptr)")
     for cls in inst.attrs["classes"]:
         one = e.assign(f"call i32 @PyErr_GivenExceptionMatches(ptr {exc[0]}, ptr {e.object(cls)})")
         hit = e.assign(f"icmp ne i32 {one}, 0")

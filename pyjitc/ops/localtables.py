@@ -170,7 +170,6 @@ def _store_lower(e, inst, x, slot, value):
 def _raise_key_error(e, inst, key) -> None:
     """Set KeyError for a key."""
     if len(key) > 1:
-        e.declare("declare ptr @PyUnicode_Substring(ptr, i64, i64)")
         (s,), (i,), (j,) = key
         key = e.assign(f"call ptr @PyUnicode_Substring(ptr {s}, i64 {i}, i64 {j})")
         e.check_null(key, inst)
@@ -198,7 +197,6 @@ def _ask_lower(e, inst, x, slot, *key):
         size = heads.stride(e.components(t.item))
         made = e.assign(f"call ptr {e.helper('pyj_native_new')}(i64 0, i64 0, i64 {size})")
     else:
-        e.declare("declare ptr @PyList_New(i64)")
         made = e.assign("call ptr @PyList_New(i64 0)")
     e.check_null(made, inst)
     claimed = _search(e, inst, "claim", x, key)
@@ -264,10 +262,8 @@ def _box_lower(e, inst, x):
         made = e.python_call(inst, e.object(t.python_class), given, ())
     else:
         if is_dict:
-            e.declare("declare ptr @_PyDict_NewPresized(i64)")
             make = f"_PyDict_NewPresized(i64 {_read(e, x, USED) if fills(t) else 0})"
         else:
-            e.declare("declare ptr @PySet_New(ptr)")
             make = "PySet_New(ptr null)"
         made = e.assign(f"call ptr @{make}")
         e.check_null(made, inst)
@@ -302,12 +298,10 @@ def _box_lower(e, inst, x):
             if key is Int:
                 hashed = e.assign(f"call i64 {e.helper('pyj_int_hash')}(i64 {words[0]})")
             else:
-                e.declare("declare i64 @PyObject_Hash(ptr)")
                 hashed = e.assign(f"call i64 @PyObject_Hash(ptr {given[0]})")
             status = e.assign(f"call i32 {e.helper('pyj_table_fill')}(ptr {made}, {objects}, i64 {hashed})")
         else:
             put = "PyDict_SetItem" if is_dict else "PySet_Add"
-            e.declare(f"declare i32 @{put}(ptr, ptr{', ptr' if is_dict else ''})")
             status = e.assign(f"call i32 @{put}(ptr {made}, {objects})")
             for one in given:
                 e.line(f"call void {release}(ptr {one})")

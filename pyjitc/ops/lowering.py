@@ -88,7 +88,6 @@ def intrinsic(name: str, flags: str = ""):
     def lower(e, inst, *operands):
         t = e.scalar(inst.args[0].type)
         full = f"{name}.{suffix(t)}"
-        e.declare(f"declare {t} @{full}({', '.join([t] * len(operands))})")
         flags = always or (e.flags if _is_float(inst.args[0].type) and "exact" not in inst.attrs else "")
         return [e.assign(f"call {flags}{t} @{full}({', '.join(f'{t} {x[0]}' for x in operands)})")]
 

@@ -133,26 +133,21 @@ def _polynomial_lower(e, inst, x):
     """The lowering of a polynomial without fast-math flags: rounding is part of a function's accuracy."""
     t = e.scalar(inst.args[0].type)
     name = f"llvm.fma.{suffix(t)}"
-    e.declare(f"declare {t} @{name}({t}, {t}, {t})")
     terms = [e.constant(inst.args[0].type, c)[0] for c in inst.attrs["coefficients"]]
     return [_estrin(terms, x[0], lambda x, y: e.assign(f"fmul {t} {x}, {y}"),
                     lambda x, y, z: e.assign(f"call {t} @{name}({t} {x}, {t} {y}, {t} {z})"))]
 
 
 def _fabs(e, x):
-    e.declare("declare double @llvm.fabs.f64(double)")
     return e.assign(f"call double @llvm.fabs.f64(double {x})")
 
 
 def _ldexp_lower(e, inst, x, n):
     t = e.scalar(inst.args[0].type)
     value = x[0] if t == "double" else e.assign(f"fpext {t} {x[0]} to double")
-    for name in ("smin", "smax"):
-        e.declare(f"declare i64 @llvm.{name}.i64(i64, i64)")
     low = e.assign(f"call i64 @llvm.smax.i64(i64 {n[0]}, i64 -5000)")
     both = e.assign(f"call i64 @llvm.smin.i64(i64 {low}, i64 5000)")
     count = e.assign(f"trunc i64 {both} to i32")
-    e.declare("declare double @ldexp(double, i32)")
     result = e.assign(f"call double @ldexp(double {value}, i32 {count})")
     return [result if t == "double" else e.assign(f"fptrunc double {result} to {t}")]
 
@@ -220,10 +215,6 @@ def _signbit_lower(e, inst, x):
 
 def _round_digits_lower(e, inst, x, n):
     """A call of the interpreter's own float.__round__: only for numbers near ties and at the ends of the range."""
-    for name, result, parameters in (("PyFloat_FromDouble", "ptr", "double"), ("PyFloat_AsDouble", "double", "ptr"),
-                                     ("PyObject_CallMethod", "ptr", "ptr, ptr, ptr, ..."),
-                                     ("Py_DecRef", "void", "ptr")):
-        e.declare(f"declare {result} @{name}({parameters})")
     boxed = e.assign(f"call ptr @PyFloat_FromDouble(double {x[0]})")
     e.check_null(boxed, inst)
     rounded = e.assign(f"call ptr (ptr, ptr, ptr, ...) @PyObject_CallMethod(ptr {boxed}, ptr {e.string('__round__')}, "

@@ -146,7 +146,6 @@ def _notes(e, inst) -> str:
 
 
 def _alone_lower(e, inst):
-    e.declare("declare void @llvm.experimental.noalias.scope.decl(metadata)")
     e.line(f"call void @llvm.experimental.noalias.scope.decl(metadata {e.scopes((inst.attrs['group'], ALONE))})")
     return []
 
@@ -192,7 +191,6 @@ def _store_lower(e, inst, a, *rest):
 def _row_copy_lower(e, inst, a, b, *rest):
     *index, n = [x[0] for x in rest]
     to, source = (element_address(e, array.type, x, [*index, "0"]) for array, x in zip(inst.args, (a, b)))
-    e.declare("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
     e.line(f"call void @llvm.memcpy.p0.p0.i64(ptr {to}, ptr {source}, i64 "
            f"{e.assign(f'mul i64 {n}, {item_bytes(inst.args[0].type.dtype)}')}, i1 false)")
     return []
@@ -222,24 +220,14 @@ def _copy_lower(e, inst, wanted, a):
 
 def _dot_lower(e, inst, a, b):
     t = e.scalar(inst.args[0].type.dtype)
-    bits = 8 * item_bytes(inst.args[0].type.dtype)
-    scalar, vector, lanes = f"f{bits}", f"<{256 // bits} x {t}>", f"v{256 // bits}f{bits}"
-    e.declare(f"declare {t} @llvm.fmuladd.{scalar}({t}, {t}, {t})")
-    e.declare(f"declare {vector} @llvm.fmuladd.{lanes}({vector}, {vector}, {vector})")
-    e.declare(f"declare {t} @llvm.vector.reduce.fadd.{lanes}({t}, {vector})")
-    parts = ", ".join(f"ptr {x[0]}, i64 {bits // 8 if v.type.layout == 'C' else x[3]}"
+    size = item_bytes(inst.args[0].type.dtype)
+    parts = ", ".join(f"ptr {x[0]}, i64 {size if v.type.layout == 'C' else x[3]}"
                       for v, x in zip(inst.args, (a, b)))
     return [e.assign(f"call {t} {e.helper(f'pyj_dot_{t}')}({parts}, i64 {a[2]})")]
 
 
 def _few_rows_lower(e, inst, c, a, b, sums):
     t = e.scalar(inst.args[0].type.dtype)
-    bits = 8 * item_bytes(inst.args[0].type.dtype)
-    for suffix, kind in ((f"f{bits}", t), (f"v{512 // bits}f{bits}", f"<{512 // bits} x {t}>")):
-        e.declare(f"declare {kind} @llvm.fmuladd.{suffix}({kind}, {kind}, {kind})")
-    e.declare("declare void @llvm.prefetch.p0(ptr, i32, i32, i32)")
-    e.declare("declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)")
-    e.declare("declare i64 @llvm.umin.i64(i64, i64)")
     e.line(f"call void {e.helper(f'pyj_few_{t}')}(ptr {c[0]}, i64 {c[2]}, i64 {c[3]}, ptr {a[0]}, i64 {a[4]}, "
            f"i64 {a[5]}, ptr {b[0]}, i64 {b[4]}, i64 {b[2]}, ptr {sums[0]})")
     return []
@@ -343,7 +331,6 @@ def _sized_new(e, inst, dims, size, zero):
     for n in dims:
         none = e.assign(f"icmp eq i64 {n}, 0")
         factor = e.assign(f"select i1 {none}, i64 1, i64 {n}")
-        e.declare("declare {i64, i1} @llvm.umul.with.overflow.i64(i64, i64)")
         pair = e.assign(f"call {{i64, i1}} @llvm.umul.with.overflow.i64(i64 {total}, i64 {factor})")
         total = e.assign(f"extractvalue {{i64, i1}} {pair}, 0")
         over = e.assign(f"extractvalue {{i64, i1}} {pair}, 1")
@@ -521,7 +508,6 @@ def opened(e, inst, t, pointer, what: str, give_up: str = "") -> list[str]:
     if give_up:
         e.line(f"call void {e.helper('pyj_release_object')}(ptr {give_up})")
     if inst.attrs.get("restart"):
-        e.declare("declare void @PyErr_SetNone(ptr)")
         e.line(f"call void @PyErr_SetNone(ptr {e.object(Anew)}) cold")
         e.jump(e.fail(inst))
         e.start(done)

@@ -110,14 +110,12 @@ def _new_lower(e, inst, *items):
 
 
 def _room_lower(e, inst, n):
-    e.declare("declare i64 @llvm.smax.i64(i64, i64)")
     room = e.assign(f"call i64 @llvm.smax.i64(i64 {n[0]}, i64 0)")
     return [_made(e, inst, inst.attrs["type"], 0, room)]
 
 
 def _filled_lower(e, inst, value, n):
     t = inst.attrs["type"]
-    e.declare("declare i64 @llvm.smax.i64(i64, i64)")
     n = e.assign(f"call i64 @llvm.smax.i64(i64 {n[0]}, i64 0)")
     head = _made(e, inst, t, n, n)
     data, place = _items(e, head), e.alloca("i64")
@@ -283,7 +281,6 @@ def _copy_lower(e, inst, x, start, n):
     size = stride(e.components(t.item))
     offset = e.assign(f"mul i64 {start[0]}, {size}")
     source = e.assign(f"getelementptr inbounds i8, ptr {_items(e, x[0])}, i64 {offset}")
-    e.declare("declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)")
     e.line(f"call void @llvm.memcpy.p0.p0.i64(ptr {_items(e, head)}, ptr {source}, i64 "
            f"{e.assign(f'mul i64 {n[0]}, {size}')}, i1 false)")
     return [head]
@@ -322,7 +319,6 @@ def _leave_lower(e, inst, x, made):
 
 
 def _blank_lower(e, inst, x):
-    e.declare("declare ptr @PyList_New(i64)")
     made = e.assign(f"call ptr @PyList_New(i64 {_length(e, x[0])})")
     e.check_null(made, inst)
     return [made]

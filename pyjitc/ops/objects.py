@@ -134,7 +134,6 @@ def look(e, cls: type, name: str, x: str) -> str:
 def _ask(e, inst, cls, name, x):
     """The object of an attribute as the interpreter finds it: a new reference."""
     if not has_inline_values(cls) or name in slots_of(cls):
-        e.declare("declare ptr @PyObject_GetAttr(ptr, ptr)")
         found = e.assign(f"call ptr @PyObject_GetAttr(ptr {x}, ptr {e.object(name)})")
     else:
         found = e.assign(f"call ptr {e.helper('pyj_field')}(ptr {x}, ptr {e.object(name)}, ptr {e.object(cls)}, "
@@ -214,11 +213,9 @@ def _refuse(e, inst, cls, name, t, found):
     given_up = f"call void {e.helper('pyj_release_object')}(ptr {found})"
     if inst.attrs.get("restart"):
         e.line(given_up)
-        e.declare("declare void @PyErr_SetNone(ptr)")
         e.line(f"call void @PyErr_SetNone(ptr {e.object(Anew)}) cold")
         e.jump(e.fail(inst))
         return
-    e.declare("declare ptr @PyErr_Format(ptr, ptr, ...)")
     what = f"attribute '{name}' of '{cls.__name__}' object is"
     wanted = ("the code was compiled when no object had it" if t is Undefined else
               f"the code was compiled for {t}: pass an object that holds one of these to the function itself")
@@ -256,7 +253,6 @@ def _overwrite(e, t, old: str, value: str, other: str) -> None:
         else:
             single = e.assign(f"icmp ult i64 {e.assign(f'add i64 {tag}, 1')}, 3")
         fits = e.assign(f"and i1 {fits}, {single}")
-        e.declare("declare i64 @llvm.abs.i64(i64, i1)")
         size = e.assign(f"call i64 @llvm.abs.i64(i64 {value}, i1 false)")
         middle = e.assign(f"icmp ult i64 {e.assign(f'sub i64 {size}, 257')}, {(1 << 30) - 257}")
         fits = e.assign(f"and i1 {fits}, {middle}")

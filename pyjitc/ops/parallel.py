@@ -16,14 +16,12 @@ SYMBOLS = tuple(f"pyjitc_{name}" for name in ("thread_id", "num_threads", "set_n
 
 def _ask(name: str):
     def lower(e, inst):
-        e.declare(f"declare i64 @pyjitc_{name}()")
         return [e.assign(f"call i64 @pyjitc_{name}()")]
 
     return lower
 
 
 def _set_lower(e, inst, n):
-    e.declare("declare i64 @pyjitc_set_num_threads(i64)")
     most = e.assign(f"call i64 @pyjitc_set_num_threads(i64 {n[0]})")
     e.raise_unless(e.assign(f"icmp eq i64 {most}, 0"), inst, "ValueError",
                    "The number of threads must be between 1 and %lld", f"i64 {most}")
@@ -31,7 +29,6 @@ def _set_lower(e, inst, n):
 
 
 def _set_size_lower(e, inst, n):
-    e.declare("declare i64 @pyjitc_set_chunk_size(i64)")
     before = e.assign(f"call i64 @pyjitc_set_chunk_size(i64 {n[0]})")
     e.raise_unless(e.assign(f"icmp sge i64 {before}, 0"), inst, "ValueError",
                    "chunksize must be greater than or equal to zero")

@@ -81,10 +81,8 @@ def _format_lower(e, inst, x, spec=()):
                "a": "PyObject_ASCII"}[inst.attrs.get("conversion") or ""]
     value = x[0]
     if convert:
-        e.declare(f"declare ptr @{convert}(ptr)")
         value = e.assign(f"call ptr @{convert}(ptr {value})")
         e.check_null(value, inst)
-    e.declare("declare ptr @PyObject_Format(ptr, ptr)")
     text = e.assign(f"call ptr @PyObject_Format(ptr {value}, ptr {spec[0] if spec else 'null'})")
     if convert:
         e.line(f"call void {e.helper('pyj_release_object')}(ptr {value})")
@@ -107,7 +105,6 @@ def _join_lower(e, inst, *parts):
 
 
 def _getattr_lower(e, inst, x):
-    e.declare("declare ptr @PyObject_GetAttr(ptr, ptr)")
     value = e.assign(f"call ptr @PyObject_GetAttr(ptr {x[0]}, ptr {e.object(inst.attrs['name'])})")
     e.check_null(value, inst)
     return [value]
@@ -158,8 +155,6 @@ def _api_lower(e, inst, *operands):
     more = API[inst.attrs["function"]][1]
     if "@" in more:
         e.external(more.partition("@")[2])
-    kinds = ["ptr"] * len(operands) + [x.split()[0] for x in more.split(",")[1:]]
-    e.declare(f"declare ptr @{name}({', '.join(kinds)})")
     result = e.assign(f"call ptr @{name}({', '.join(f'ptr {x[0]}' for x in operands)}{more})")
     e.check_null(result, inst)
     return [result]
@@ -168,7 +163,6 @@ def _api_lower(e, inst, *operands):
 def _test_lower(e, inst, *operands):
     name = inst.attrs["function"]
     _, kind, result = TESTS[name]
-    e.declare(f"declare {kind} @{name}({', '.join(['ptr'] * len(operands))})")
     found = e.assign(f"call {kind} @{name}({', '.join(f'ptr {x[0]}' for x in operands)})")
     fine, good = e.assign(f"icmp ne {kind} {found}, -1"), e.label("answered")
     e.branch(fine, good, e.fail(inst), likely=True)
@@ -179,10 +173,8 @@ def _test_lower(e, inst, *operands):
 def _variable_lower(e, inst, container):
     key, x = inst.attrs["key"], container[0]
     if key is None:
-        e.declare("declare ptr @PyCell_Get(ptr)")
         value = e.assign(f"call ptr @PyCell_Get(ptr {x})")
     else:
-        e.declare("declare ptr @PyDict_GetItem(ptr, ptr)")
         value = e.assign(f"call ptr @PyDict_GetItem(ptr {x}, ptr {e.object(key)})")
     e.raise_unless(e.assign(f"icmp ne ptr {value}, null"), inst, inst.attrs["cls"], inst.attrs["message"])
     if key is not None:
@@ -211,7 +203,6 @@ def _hand_out_lower(e, inst, x):
 
 
 def _delattr_lower(e, inst, x):
-    e.declare("declare i32 @PyObject_SetAttr(ptr, ptr, ptr)")
     e.check_status(e.assign(f"call i32 @PyObject_SetAttr(ptr {x[0]}, ptr {e.object(inst.attrs['name'])}, ptr null)"),
                    inst)
     return []
@@ -219,8 +210,6 @@ def _delattr_lower(e, inst, x):
 
 def _next_lower(e, inst, x):
     """(whether there is an item, the item or a null reference)"""
-    e.declare("declare ptr @PyIter_Next(ptr)")
-    e.declare("declare ptr @PyErr_Occurred()")
     item = e.assign(f"call ptr @PyIter_Next(ptr {x[0]})")
     has = e.assign(f"icmp ne ptr {item}, null")
     ended, done = e.label("ended"), e.label("stepped")
@@ -235,7 +224,6 @@ def _next_lower(e, inst, x):
 
 def _send_lower(e, inst, x):
     """(whether there is an item, the item or what the iterator returned)"""
-    e.declare("declare i32 @PyIter_Send(ptr, ptr, ptr)")
     place = e.alloca("ptr", 1)
     status = e.assign(f"call i32 @PyIter_Send(ptr {x[0]}, ptr {e.object(None)}, ptr {place})")
     stepped = e.label("stepped")

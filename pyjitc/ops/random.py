@@ -137,7 +137,6 @@ def _chunk_lower(e, inst, seed, chunk):
     size = (cls.__basicsize__ + 7) // 8
     memory = e.alloca("i64", size + _STREAM_WORDS)
     kept = random.gauss_offset() if cls is np.random.RandomState else None
-    e.declare("declare void @pyjitc_stream(ptr, i64, i64, i64, i64, i64)")
     gauss = -1 if kept is None else kept
     e.line(f"call void @pyjitc_stream(ptr {memory}, i64 {random.bitgen_offset(cls)}, i64 {gauss}, i64 {8 * size}, "
            f"i64 {seed[0]}, i64 {chunk[0]})")

@@ -34,7 +34,6 @@ def start_of_keys(e, keys) -> str:
 
 
 def _new_lower(e, inst, n):
-    e.declare("declare ptr @PyBytes_FromStringAndSize(ptr, i64)")
     made = e.assign(f"call ptr @PyBytes_FromStringAndSize(ptr null, i64 {e.assign(f'mul i64 {n[0]}, {8 * _MOST}')})")
     e.check_null(made, inst)
     return [made]

@@ -100,7 +100,6 @@ def _ask_lower(e, inst, x, k):
     e.start(absent)
     key.fail_unless(e.assign(f"icmp eq ptr {found}, null"))
     asked = e.box(key.type, k, inst) if key.native else key.given
-    e.declare("declare ptr @PyObject_GetItem(ptr, ptr)")
     made = e.assign(f"call ptr @PyObject_GetItem(ptr {x[0]}, ptr {asked})")
     if key.native:
         e.line(f"call void {e.helper('pyj_release_object')}(ptr {asked})")
@@ -169,7 +168,6 @@ def _set_lower(e, inst, x, k, value):
 def _ordered_set_lower(e, inst, x, k, value):
     """For a class that stores more than the items of a dict: its own method."""
     boxed = [e.box(v.type, given, inst) for v, given in zip(inst.args[1:], (k, value))]
-    e.declare("declare i32 @PyObject_SetItem(ptr, ptr, ptr)")
     status = e.assign(f"call i32 @PyObject_SetItem(ptr {x[0]}, ptr {boxed[0]}, ptr {boxed[1]})")
     for one in boxed:
         e.line(f"call void {e.helper('pyj_release_object')}(ptr {one})")
@@ -178,7 +176,6 @@ def _ordered_set_lower(e, inst, x, k, value):
 
 
 def _store(e, d, key, value) -> str:
-    e.declare("declare i32 @PyDict_SetItem(ptr, ptr, ptr)")
     return e.assign(f"call i32 @PyDict_SetItem(ptr {d}, ptr {key}, ptr {value})")
 
 
@@ -187,7 +184,6 @@ def _call(function: str):
     an exception."""
     def lower(e, inst, x, k):
         boxed = e.box(inst.args[1].type, k, inst)
-        e.declare(f"declare i32 @{function}(ptr, ptr)")
         status = e.assign(f"call i32 @{function}(ptr {x[0]}, ptr {boxed})")
         e.line(f"call void {e.helper('pyj_release_object')}(ptr {boxed})")
         e.fail_unless(e.assign(f"icmp sge i32 {status}, 0"), lambda: e.jump(e.fail(inst)))
@@ -200,8 +196,6 @@ def _has(table: str, function: str):
     def lower(e, inst, x, k):
         key = _Key(e, inst, 1, k)
         symbol = f"@{function}" if key.kind == "object" else e.helper(f"pyj_{table}_has_{key.kind}")
-        if key.kind == "object":
-            e.declare(f"declare i32 @{function}(ptr, ptr)")
         status = e.assign(f"call i32 {symbol}(ptr {x[0]}, {key.text})")
         key.release()
         e.fail_unless(e.assign(f"icmp sge i32 {status}, 0"), lambda: e.jump(e.fail(inst)))
@@ -213,8 +207,6 @@ def _has(table: str, function: str):
 def _add_lower(e, inst, x, k):
     key = _Key(e, inst, 1, k)
     symbol = "@PySet_Add" if key.kind == "object" else e.helper(f"pyj_set_add_{key.kind}")
-    if key.kind == "object":
-        e.declare("declare i32 @PySet_Add(ptr, ptr)")
     status = e.assign(f"call i32 {symbol}(ptr {x[0]}, {key.text})")
     key.release()
     e.check_status(status, inst)
@@ -224,7 +216,6 @@ def _add_lower(e, inst, x, k):
 def _discard_lower(e, inst, x, k):
     """Raises KeyError for a missing key if the instruction asks for that."""
     boxed = e.box(inst.args[1].type, k, inst)
-    e.declare("declare i32 @PySet_Discard(ptr, ptr)")
     status = e.assign(f"call i32 @PySet_Discard(ptr {x[0]}, ptr {boxed})")
 
     def fail():
@@ -260,24 +251,20 @@ def _made(function: str, put: str):
             e.line(f"call void {e.helper('pyj_release_object')}(ptr {made})")
             e.jump(e.fail(inst))
 
-        e.declare(f"declare ptr @{function}({'ptr' if put == 'PySet_Add' else ''})")
         made = e.assign(f"call ptr @{function}({'ptr null' if put == 'PySet_Add' else ''})")
         e.check_null(made, inst)
         step = 1 if put == "PySet_Add" else 2
         if step == 2 and len(items) >= 2 * _CONSTANTS and all(map(is_object, inst.args)):
-            e.declare("declare i32 @PyDict_MergeFromSeq2(ptr, ptr, i32)")
             values = [x.inst.attrs["value"] for x in inst.args]
             pairs = e.object(tuple(zip(values[::2], values[1::2])))
             status = e.assign(f"call i32 @PyDict_MergeFromSeq2(ptr {made}, ptr {pairs}, i32 1)")
             e.fail_unless(e.assign(f"icmp eq i32 {status}, 0"), fail)
             return [made]
-        e.declare(f"declare i32 @{put}({', '.join(['ptr'] * (step + 1))})")
         for n in range(0, len(items), step):
             boxed = [e.box(inst.args[k].type, items[k], inst) for k in range(n, n + step)]
             status = e.assign(f"call i32 @{put}(ptr {made}, {', '.join(f'ptr {one}' for one in boxed)})")
             for one in boxed:
                 e.line(f"call void {e.helper('pyj_release_object')}(ptr {one})")
-
             e.fail_unless(e.assign(f"icmp eq i32 {status}, 0"), fail)
         return [made]
 
@@ -296,7 +283,6 @@ def _dict_next_lower(e, inst, x, at, used, left):
     what = inst.attrs["what"]
     place, keyp, valuep = e.alloca("i64"), e.alloca("ptr"), e.alloca("ptr")
     e.line(f"store i64 {at[0]}, ptr {place}")
-    e.declare("declare i32 @PyDict_Next(ptr, ptr, ptr, ptr)")
     status = e.assign(f"call i32 @PyDict_Next(ptr {x[0]}, ptr {place}, ptr {keyp}, ptr {valuep})")
     there = e.assign(f"icmp ne i32 {status}, 0")
     none = e.assign(f"icmp sle i64 {left[0]}, 0")
@@ -321,7 +307,6 @@ def _set_next_lower(e, inst, x, at, used):
     _changed(e, inst, x, platform.SET["used"], used[0], "Set")
     place, keyp, hashp = e.alloca("i64"), e.alloca("ptr"), e.alloca("i64")
     e.line(f"store i64 {at[0]}, ptr {place}")
-    e.declare("declare i32 @_PySet_NextEntry(ptr, ptr, ptr, ptr)")
     status = e.assign(f"call i32 @_PySet_NextEntry(ptr {x[0]}, ptr {place}, ptr {keyp}, ptr {hashp})")
     t = inst.result.type.elements[1]
     return [*found_or_zeros(e, inst, e.assign(f"icmp ne i32 {status}, 0"), t, lambda: opened(
@@ -330,7 +315,6 @@ def _set_next_lower(e, inst, x, at, used):
 
 def _iter_lower(e, inst, x):
     boxed = e.box(inst.args[0].type, x, inst)
-    e.declare("declare ptr @PyObject_GetIter(ptr)")
     made = e.assign(f"call ptr @PyObject_GetIter(ptr {boxed})")
     e.line(f"call void {e.helper('pyj_release_object')}(ptr {boxed})")
     e.check_null(made, inst)
@@ -338,8 +322,6 @@ def _iter_lower(e, inst, x):
 
 
 def _iter_next_lower(e, inst, it):
-    e.declare("declare ptr @PyIter_Next(ptr)")
-    e.declare("declare ptr @PyErr_Occurred()")
     item = e.assign(f"call ptr @PyIter_Next(ptr {it[0]})")
     there = e.assign(f"icmp ne ptr {item}, null")
     look, fine, bad = e.label("end"), e.label("fine"), e.label("raised")

@@ -35,7 +35,6 @@ def _call_lower(e, inst, callee, *operands):
     args = [x[0] for x in operands]
     api = inst.attrs.get("api")
     if api:
-        e.declare(f"declare ptr @{api}({', '.join(['ptr'] * len(args))})")
         found = _checked(e, inst, e.assign(f"call ptr @{api}({', '.join(f'ptr {x}' for x in args)})"))
     else:
         for x in args:
@@ -143,7 +142,6 @@ STR_CHAR = _op("str_char", "code: int -> str", _MAKES, _char_lower, chr, "the ch
 
 
 def _slice_lower(e, inst, s, i, j):
-    e.declare("declare ptr @PyUnicode_Substring(ptr, i64, i64)")
     return [_checked(e, inst, e.assign(f"call ptr @PyUnicode_Substring(ptr {s[0]}, i64 {i[0]}, i64 {j[0]})"))]
 
 
@@ -205,7 +203,6 @@ STR_MIRRORED = _op("str_mirrored", "s: str, other: str -> bool", PURE, _mirrored
 
 
 def _compare_lower(e, inst, x, y):
-    e.declare("declare i32 @PyUnicode_Compare(ptr, ptr)")
     found = e.assign(f"call i32 @PyUnicode_Compare(ptr {x[0]}, ptr {y[0]})")
     return [e.assign(f"sext i32 {found} to i64")]
 
@@ -215,7 +212,6 @@ STR_COMPARE = _op("str_compare", "x: str, y: str -> int", HOST, _compare_lower, 
 
 
 def _in_lower(e, inst, s, part):
-    e.declare("declare i32 @PyUnicode_Contains(ptr, ptr)")
     found = e.assign(f"call i32 @PyUnicode_Contains(ptr {s[0]}, ptr {part[0]})")
     failed, done = e.label("failed"), e.label("searched")
     e.branch(e.assign(f"icmp slt i32 {found}, 0"), failed, done, likely=False)
@@ -237,7 +233,6 @@ _SEARCHES = {"find": ("PyUnicode_Find", ", i32 1"), "rfind": ("PyUnicode_Find", 
 def _search_lower(e, inst, s, part, i, j):
     name = inst.attrs["function"]
     api, direction = _SEARCHES[name]
-    e.declare(f"declare i64 @{api}(ptr, ptr, i64, i64{', i32' if direction else ''})")
     found = e.assign(f"call i64 @{api}(ptr {s[0]}, ptr {part[0]}, i64 {i[0]}, i64 {j[0]}{direction})")
     error = -2 if api == "PyUnicode_Find" else -1
     fine, good = e.assign(f"icmp ne i64 {found}, {error}"), e.label("searched")
@@ -252,7 +247,6 @@ STR_SEARCH = _op("str_search", "s: str, part: str, i: int, j: int -> int", RAISE
 
 
 def _has_lower(e, inst, s, code):
-    e.declare("declare i64 @PyUnicode_FindChar(ptr, i32, i64, i64, i32)")
     wanted, size = e.assign(f"trunc i64 {code[0]} to i32"), _load(e, "i64", s[0], STR["length"])
     found = e.assign(f"call i64 @PyUnicode_FindChar(ptr {s[0]}, i32 {wanted}, i64 0, i64 {size}, i32 1)")
     return [e.assign(f"icmp sge i64 {found}, 0")]
@@ -402,7 +396,6 @@ def _hash_lower(e, inst, x):
     here, compute, done = e.current, e.label("compute"), e.label("hashed")
     e.branch(e.assign(f"icmp eq i64 {known}, -1"), compute, done, likely=False)
     e.start(compute)
-    e.declare("declare i64 @PyObject_Hash(ptr)")
     found = e.assign(f"call i64 @PyObject_Hash(ptr {x[0]})")
     e.jump(done)
     e.start(done)
@@ -445,7 +438,6 @@ BYTEARRAY_SET = _op("bytearray_set", "b: bytearray, i: int, value: int", writes(
 
 def _slice_of(make: str, start):
     def lower(e, inst, b, i, j):
-        e.declare(f"declare ptr @{make}(ptr, i64)")
         first, size = start(e, b, i), e.assign(f"sub i64 {j[0]}, {i[0]}")
         return [_checked(e, inst, e.assign(f"call ptr @{make}(ptr {first}, i64 {size})"))]
 

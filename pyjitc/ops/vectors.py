@@ -104,7 +104,6 @@ def _get_lower(e, inst, x):
 
 def _any_lower(e, inst, x):
     n = inst.args[0].type.count
-    e.declare(f"declare i1 @llvm.vector.reduce.or.v{n}i1(<{n} x i1>)")
     return [e.assign(f"call i1 @llvm.vector.reduce.or.v{n}i1(<{n} x i1> {x[0]})")]
 
 

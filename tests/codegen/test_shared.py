@@ -73,8 +73,8 @@ def test_more_are_made_when_they_are_needed(folder):
 
 
 @pytest.mark.parametrize("name", sorted(filter(shared.is_shared, {
-    *helpers.TEXT, *memory.TEXT, *memory.NEEDS, *errors.TEXT, *mersenne.TEXT, *helpers.NEEDS,
-    "pyj_drop_all_CnELoELnECnELoELnE"})))
+    *helpers.TEXT, *memory.TEXT, *errors.TEXT, *mersenne.TEXT, *(f"pyj_new_{count}" for count in range(1, 5)),
+    *(f"pyj_copy_i{8 << n}" for n in range(5)), "pyj_drop_all_CnELoELnECnELoELnE"})))
 def test_each_stands_alone(name, folder):
     """Each helper, together with those that it calls, is a valid LLVM module and an image that can be loaded."""
     *before, made = shared.objects_for([name], link.host_target())
