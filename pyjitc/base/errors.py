@@ -105,6 +105,7 @@ class CompileError(PyjitcError, TypeError):
     """
 
     dependencies: list  # for errors of inference: the values on which they depend, session.Dependency of infer/
+    reason: type | None = None  # for errors of inference: the class of the refusal, see Mismatch of infer/meaning.py
 
     def __init__(self, diagnostic: Diagnostic | str):
         if isinstance(diagnostic, str):

@@ -7,8 +7,7 @@ from __future__ import annotations
 import struct
 
 from ..runtime.platform import FLOAT_VALUE, OB_TYPE, STR, STR_STATE
-from .definitions import definer
-from .definitions import load as _load
+from .definitions import definer, load as _load, store as _store
 
 __all__ = ["TEXT", "shortest"]
 
@@ -90,8 +89,7 @@ _define("ptr @pyj_decimal_part_of_bytes(ptr %begin, ptr %end)", f"""
   %o = getelementptr i8, ptr %begin, i64 -{STR["ascii"]}
   %zero.p = getelementptr ptr, ptr @pyjitc_characters, i64 48
   %zero = load ptr, ptr %zero.p
-  %like.p = getelementptr i8, ptr %zero, i64 {STR["state"]}
-  %like = load i64, ptr %like.p
+{_load("like", "i64", "%zero", STR["state"])}
   %state = and i64 %like, {STR_STATE["sizes"] | STR_STATE["ascii"] | 0x80}
   store i64 {1 << 30}, ptr %o, align 1
   %class.p = getelementptr i8, ptr %o, i64 {OB_TYPE}
@@ -361,8 +359,7 @@ plain:
   br i1 %leading, label %zeros, label %behind
 zeros:
   call void @llvm.memset.p0.i64(ptr %first, i8 48, i64 8, i1 false)
-  %dotp = getelementptr i8, ptr %first, i64 1
-  store i8 46, ptr %dotp
+{_store("dotp", "i8", "46", "%first", 1)}
   %skip = sub i64 2, %point
   %zto = getelementptr i8, ptr %first, i64 %skip
   call void @llvm.memcpy.p0.p0.i64(ptr %zto, ptr %digits, i64 %count, i1 false)
@@ -410,13 +407,11 @@ mark:
   %opposite = sub i64 0, %value
   %size = select i1 %down, i64 %opposite, i64 %value
   %char = select i1 %down, i8 45, i8 43
-  %esign = getelementptr i8, ptr %ep, i64 1
-  store i8 %char, ptr %esign
+{_store("esign", "i8", "%char", "%ep", 1)}
   %etwo = icmp ult i64 %size, 100
   %ewidth = select i1 %etwo, i64 4, i64 5
   %eend = getelementptr i8, ptr %ep, i64 %ewidth
-  %ezero = getelementptr i8, ptr %ep, i64 2
-  store i8 48, ptr %ezero
+{_store("ezero", "i8", "48", "%ep", 2)}
   %edigits = call ptr @pyj_decimal_digits(ptr %eend, i64 %size)
   br label %make
 make:

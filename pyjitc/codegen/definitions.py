@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from typing import Callable
 
-__all__ = ["definer", "load"]
+__all__ = ["definer", "load", "store"]
 
 
 def definer(texts: dict[str, str], inlined: str = "") -> Callable[..., None]:
@@ -21,3 +21,8 @@ def definer(texts: dict[str, str], inlined: str = "") -> Callable[..., None]:
 def load(name: str, kind: str, pointer: str, offset) -> str:
     """Instructions that load `name` from an offset in bytes."""
     return f"  %{name}.p = getelementptr i8, ptr {pointer}, i64 {offset}\n  %{name} = load {kind}, ptr %{name}.p\n"
+
+
+def store(name: str, kind: str, value: str, pointer: str, offset) -> str:
+    """Instructions that store a value at an offset in bytes, of which `name` is the address."""
+    return f"  %{name} = getelementptr i8, ptr {pointer}, i64 {offset}\n  store {kind} {value}, ptr %{name}\n"

@@ -16,8 +16,7 @@ from ..ops import localtables as at
 from ..runtime import platform
 from ..runtime.platform import DICT, KEYS, STR, STR_STATE
 from . import tables
-from .definitions import definer
-from .definitions import load as _load
+from .definitions import definer, load as _load
 
 __all__ = ["TEXT"]
 

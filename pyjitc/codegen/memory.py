@@ -4,6 +4,7 @@ from __future__ import annotations
 import sys
 
 from ..runtime.platform import ARRAY, ARRAY_FLAGS, NUMPY_API
+from .definitions import load as _load, store as _store
 
 __all__ = ["SHARED", "TEXT", "sized"]
 
@@ -329,22 +330,17 @@ look:
   %native = and i1 %untagged, %owned
   br i1 %native, label %header, label %make
 header:
-  %ndarrayp = getelementptr i8, ptr %owner, i64 16
-  %ndarray = load ptr, ptr %ndarrayp
+{_load("ndarray", "ptr", "%owner", 16)}
   %fresh = icmp eq ptr %ndarray, null
   br i1 %fresh, label %make, label %compare
 compare:
-  %data0p = getelementptr i8, ptr %ndarray, i64 {ARRAY["data"]}
-  %data0 = load ptr, ptr %data0p
+{_load("data0", "ptr", "%ndarray", ARRAY["data"])}
   %c1 = icmp eq ptr %data0, %data
-  %nd0p = getelementptr i8, ptr %ndarray, i64 {ARRAY["ndim"]}
-  %nd0 = load i32, ptr %nd0p
+{_load("nd0", "i32", "%ndarray", ARRAY["ndim"])}
   %c2 = icmp eq i32 %nd0, %nd
-  %descr0p = getelementptr i8, ptr %ndarray, i64 {ARRAY["descr"]}
-  %descr0 = load ptr, ptr %descr0p
+{_load("descr0", "ptr", "%ndarray", ARRAY["descr"])}
   %c3 = icmp eq ptr %descr0, %descr
-  %flags0p = getelementptr i8, ptr %ndarray, i64 {ARRAY["flags"]}
-  %flags0 = load i32, ptr %flags0p
+{_load("flags0", "i32", "%ndarray", ARRAY["flags"])}
   %write0 = and i32 %flags0, {ARRAY_FLAGS["WRITEABLE"]}
   %write = and i32 %flags, {ARRAY_FLAGS["WRITEABLE"]}
   %c4 = icmp eq i32 %write0, %write
@@ -355,8 +351,7 @@ compare:
 extents:
   %n = zext i32 %nd to i64
   %length = mul i64 %n, 8
-  %dims0p = getelementptr i8, ptr %ndarray, i64 {ARRAY["shape"]}
-  %dims0 = load ptr, ptr %dims0p
+{_load("dims0", "ptr", "%ndarray", ARRAY["shape"])}
   %d1 = call i32 @memcmp(ptr %dims0, ptr %dims, i64 %length)
   %samedims = icmp eq i32 %d1, 0
   br i1 %samedims, label %order, label %make
@@ -371,8 +366,7 @@ bits:
   %hasbit = icmp ne i32 %has, 0
   br i1 %hasbit, label %again, label %make
 steps:
-  %strides0p = getelementptr i8, ptr %ndarray, i64 {ARRAY["strides"]}
-  %strides0 = load ptr, ptr %strides0p
+{_load("strides0", "ptr", "%ndarray", ARRAY["strides"])}
   %d2 = call i32 @memcmp(ptr %strides0, ptr %strides, i64 %length)
   %equal = icmp eq i32 %d2, 0
   br i1 %equal, label %again, label %make
@@ -399,10 +393,8 @@ adopt:
   br i1 %known, label %attach, label %first
 first:
   %whosep = getelementptr i8, ptr %owner, i64 16
-  %firstp = getelementptr i8, ptr %owner, i64 8
-  %memory0 = load ptr, ptr %firstp
-  %bytesp = getelementptr i8, ptr %owner, i64 24
-  %bytes0 = load i64, ptr %bytesp
+{_load("memory0", "ptr", "%owner", 8)}
+{_load("bytes0", "i64", "%owner", 24)}
   %atstart = icmp eq ptr %memory0, %data
   %references = load atomic i64, ptr %owner acquire, align 8
   %single = icmp eq i64 %references, 1
@@ -463,8 +455,7 @@ out:
 TEXT["pyj_handle"] = f"""
 define internal void @pyj_handle(ptr %array) nounwind {{
   call void @Py_IncRef(ptr @pyjitc_memory_handler)
-  %where = getelementptr i8, ptr %array, i64 {ARRAY["handler"]}
-  store ptr @pyjitc_memory_handler, ptr %where
+{_store("where", "ptr", "@pyjitc_memory_handler", "%array", ARRAY["handler"])}
   ret void
 }}"""
 TEXT["pyj_sizes"] = "\n".join(

@@ -5,16 +5,9 @@ import re
 
 from ..ops.heads import BASE, COUNT, DATA, HEAD, LENGTH, OBJECT, ROOM, SOURCE, components_of, giver
 from ..runtime.platform import STR, STR_STATE
+from .definitions import load as _load, store as _store
 
 __all__ = ["TEXT", "made"]
-
-
-def _get(name: str, kind: str, pointer: str, offset: int) -> str:
-    return f"  %{name}.at = getelementptr i8, ptr {pointer}, i64 {offset}\n  %{name} = load {kind}, ptr %{name}.at\n"
-
-
-def _put(name: str, kind: str, value: str, pointer: str, offset: int) -> str:
-    return f"  %{name} = getelementptr i8, ptr {pointer}, i64 {offset}\n  store {kind} {value}, ptr %{name}\n"
 
 
 _MOST = 1 << 58  # the most items, so that their size in bytes fits in 64 bits for every type
@@ -22,7 +15,7 @@ _FORM, _ASCII = STR_STATE["ascii"] | STR_STATE["sizes"], STR_STATE["ascii"] | ST
 _PIECE = 39  # the most characters of a part for which its object has room
 # Before Python 3.12 a str may have its characters in another representation, too.
 _WITHOUT_COPY = "  %can = and i1 %can0, true" if STR["ascii"] == 40 else f"""
-{_get("form2", "ptr", "%kept", 40)}
+{_load("form2", "ptr", "%kept", 40)}
   %bare = icmp eq ptr %form2, null
   %can = and i1 %can0, %bare"""
 # A new list has so many bytes for items behind its head; where these are not enough it gets memory for them elsewhere.
@@ -62,10 +55,10 @@ undo:
 fill:
   %data = phi ptr [ %own, %inside ], [ %items, %some ]
   %got = phi i64 [ %places, %inside ], [ %room, %some ]
-{_put("a", "i64", "1", "%head", COUNT)}{_put("b", "i64", "%length", "%head", LENGTH)}\
-{_put("c", "i64", "%got", "%head", ROOM)}{_put("d", "ptr", "%data", "%head", DATA)}\
-{_put("e", "ptr", "null", "%head", OBJECT)}{_put("f", "ptr", "%data", "%head", BASE)}\
-{_put("g", "ptr", "null", "%head", SOURCE)}
+{_store("a", "i64", "1", "%head", COUNT)}{_store("b", "i64", "%length", "%head", LENGTH)}\
+{_store("c", "i64", "%got", "%head", ROOM)}{_store("d", "ptr", "%data", "%head", DATA)}\
+{_store("e", "ptr", "null", "%head", OBJECT)}{_store("f", "ptr", "%data", "%head", BASE)}\
+{_store("g", "ptr", "null", "%head", SOURCE)}
   ret ptr %head
 fail:
   %error = call ptr @PyErr_NoMemory()
@@ -76,7 +69,7 @@ fail:
     "pyj_native_grow": f"""
 define internal i32 @pyj_native_grow(ptr %head, i64 %size) nounwind noinline {{
 start:
-{_get("room", "i64", "%head", ROOM)}{_get("old", "ptr", "%head", DATA)}{_get("base", "ptr", "%head", BASE)}
+{_load("room", "i64", "%head", ROOM)}{_load("old", "ptr", "%head", DATA)}{_load("base", "ptr", "%head", BASE)}
   %first = ptrtoint ptr %old to i64
   %begin = ptrtoint ptr %base to i64
   %gap = sub i64 %first, %begin
@@ -85,10 +78,10 @@ start:
 move:
   %held = mul i64 %room, %size
   %moved = call ptr @memmove(ptr %base, ptr %old, i64 %held)
-  store ptr %base, ptr %old.at
+  store ptr %base, ptr %old.p
   %free = sdiv exact i64 %gap, %size
   %whole = add i64 %room, %free
-  store i64 %whole, ptr %room.at
+  store i64 %whole, ptr %room.p
   %enough = icmp uge i64 %free, %room
   br i1 %enough, label %done, label %count
 count:
@@ -118,8 +111,8 @@ got:
   %full = icmp eq ptr %items, null
   br i1 %full, label %fail, label %fill
 fill:
-{_put("a", "i64", "%wanted", "%head", ROOM)}{_put("b", "ptr", "%items", "%head", DATA)}\
-{_put("c", "ptr", "%items", "%head", BASE)}
+{_store("a", "i64", "%wanted", "%head", ROOM)}{_store("b", "ptr", "%items", "%head", DATA)}\
+{_store("c", "ptr", "%items", "%head", BASE)}
   br label %done
 done:
   ret i32 0
@@ -130,7 +123,7 @@ fail:
     # Make room for one item before the first, and for half as many as there are.
     "pyj_native_front": f"""
 define internal i32 @pyj_native_front(ptr %head, i64 %size) nounwind noinline {{
-{_get("length", "i64", "%head", LENGTH)}{_get("old", "ptr", "%head", DATA)}{_get("base", "ptr", "%head", BASE)}
+{_load("length", "i64", "%head", LENGTH)}{_load("old", "ptr", "%head", DATA)}{_load("base", "ptr", "%head", BASE)}
   %half = lshr i64 %length, 1
   %before = add i64 %half, 4
   %after = add i64 %length, 2
@@ -149,8 +142,8 @@ fill:
   %moved = call ptr @memmove(ptr %data, ptr %old, i64 %held)
 {_OWN}  %given = select i1 %is.own, ptr null, ptr %base
   call void @free(ptr %given)
-{_put("a", "i64", "%after", "%head", ROOM)}{_put("b", "ptr", "%data", "%head", DATA)}\
-{_put("c", "ptr", "%items", "%head", BASE)}
+{_store("a", "i64", "%after", "%head", ROOM)}{_store("b", "ptr", "%data", "%head", DATA)}\
+{_store("c", "ptr", "%items", "%head", BASE)}
   ret i32 0
 fail:
   %error = call ptr @PyErr_NoMemory()
@@ -159,11 +152,11 @@ fail:
     "pyj_native_spread": f"""
 define internal i32 @pyj_native_spread(ptr %head, i64 %from, i64 %by, i64 %size) nounwind noinline {{
 start:
-{_get("length", "i64", "%head", LENGTH)}
+{_load("length", "i64", "%head", LENGTH)}
   %new = add i64 %length, %by
   br label %look
 look:
-{_get("room", "i64", "%head", ROOM)}
+{_load("room", "i64", "%head", ROOM)}
   %fits = icmp sle i64 %new, %room
   br i1 %fits, label %move, label %grow
 grow:
@@ -171,7 +164,7 @@ grow:
   %bad = icmp ne i32 %status, 0
   br i1 %bad, label %fail, label %look
 move:
-{_get("data", "ptr", "%head", DATA)}
+{_load("data", "ptr", "%head", DATA)}
   %some = icmp slt i64 %from, %length
   br i1 %some, label %shift, label %done
 shift:
@@ -184,7 +177,7 @@ shift:
   %moved = call ptr @memmove(ptr %target, ptr %source, i64 %bytes)
   br label %done
 done:
-  store i64 %new, ptr %length.at
+  store i64 %new, ptr %length.p
   ret i32 0
 fail:
   ret i32 1
@@ -193,15 +186,15 @@ fail:
     # reused: loops over the parts of a text mostly keep none of them.
     "pyj_native_piece": f"""
 define internal ptr @pyj_native_piece(ptr %head, i64 %i) nounwind noinline {{
-{_get("s", "ptr", "%head", SOURCE)}{_get("data", "ptr", "%head", DATA)}{_get("kept", "ptr", "%head", OBJECT)}
-  %from.at = getelementptr [2 x i64], ptr %data, i64 %i
-  %to.at = getelementptr i8, ptr %from.at, i64 8
-  %from = load i64, ptr %from.at
-  %to = load i64, ptr %to.at
+{_load("s", "ptr", "%head", SOURCE)}{_load("data", "ptr", "%head", DATA)}{_load("kept", "ptr", "%head", OBJECT)}
+  %from.p = getelementptr [2 x i64], ptr %data, i64 %i
+  %to.p = getelementptr i8, ptr %from.p, i64 8
+  %from = load i64, ptr %from.p
+  %to = load i64, ptr %to.p
   %n = sub i64 %to, %from
   %above = sub i64 %n, 2
   %few = icmp ult i64 %above, {_PIECE - 1}
-{_get("state", "i32", "%s", STR["state"])}
+{_load("state", "i32", "%s", STR["state"])}
   %form = and i32 %state, {_FORM}
   %ascii = icmp eq i32 %form, {_ASCII}
   %plain = and i1 %few, %ascii
@@ -215,7 +208,7 @@ look:
 known:
   %count = load i64, ptr %kept
   %alone = icmp eq i64 %count, 1
-{_get("was", "i32", "%kept", STR["state"])}
+{_load("was", "i32", "%kept", STR["state"])}
   %interned = and i32 %was, 3
   %free = icmp eq i32 %interned, 0
   %can0 = and i1 %alone, %free
@@ -227,12 +220,12 @@ new:
   br i1 %failed, label %lost, label %keep
 keep:
   call void @pyj_release_object(ptr %kept)
-  store ptr %fresh, ptr %kept.at
+  store ptr %fresh, ptr %kept.p
   br label %fill
 fill:
   %o = phi ptr [ %kept, %known ], [ %fresh, %keep ]
   store i64 2, ptr %o
-{_put("size", "i64", "%n", "%o", STR["length"])}{_put("hash", "i64", "-1", "%o", STR["hash"])}
+{_store("size", "i64", "%n", "%o", STR["length"])}{_store("hash", "i64", "-1", "%o", STR["hash"])}
   %skip = add i64 %from, {STR["ascii"]}
   %source = getelementptr i8, ptr %s, i64 %skip
   %target = getelementptr i8, ptr %o, i64 {STR["ascii"]}
@@ -280,8 +273,8 @@ def _parts(kind: str) -> str:
     words = kind == "words"
     spaces = sum(1 << n for n in range(64) if chr(n).isspace())
     reads = {"byte": """
-  %byte.at = getelementptr i8, ptr %bytes, i64 %i.byte
-  %byte.code = load i8, ptr %byte.at
+  %byte.p = getelementptr i8, ptr %bytes, i64 %i.byte
+  %byte.code = load i8, ptr %byte.p
   %byte.wide = zext i8 %byte.code to i64""" + (f"""
   %byte.low = icmp ult i64 %byte.wide, 64
   %byte.shift = and i64 %byte.wide, 63
@@ -360,7 +353,7 @@ sixteen.end:
     sixteen = "" if words else ", [ {}17, %sixteen.end ]"
     return f"""
 define internal ptr @pyj_native_{kind}(ptr %s, i32 %mark, i64 %start, i64 %behind.last) nounwind noinline {{
-{_get("state", "i32", "%s", STR["state"])}
+{_load("state", "i32", "%s", STR["state"])}
   %before = icmp slt i64 %behind.last, %start
   %n = select i1 %before, i64 %start, i64 %behind.last
   %long = sub i64 %n, %start
@@ -371,7 +364,7 @@ define internal ptr @pyj_native_{kind}(ptr %s, i32 %mark, i64 %start, i64 %behin
   br i1 %bad, label %fail, label %made
 made:
   call void @pyj_retain_object(ptr %s)
-{_put("source", "ptr", "%s", "%head", SOURCE)}
+{_store("source", "ptr", "%s", "%head", SOURCE)}
   %form = and i32 %state, {_FORM}
   %ascii = icmp eq i32 %form, {_ASCII}
   %bytes = getelementptr i8, ptr %s, i64 {STR["ascii"]}
@@ -389,7 +382,7 @@ chunk:
   %wanted = add i64 %pairs, {_CHUNK + 2}
   br label %look
 look:
-{_get("room", "i64", "%head", ROOM)}
+{_load("room", "i64", "%head", ROOM)}
   %fits = icmp sle i64 %wanted, %room
   br i1 %fits, label %ready, label %grow
 grow:
@@ -397,7 +390,7 @@ grow:
   %lost = icmp ne i32 %status, 0
   br i1 %lost, label %undo, label %look
 ready:
-{_get("data", "ptr", "%head", DATA)}
+{_load("data", "ptr", "%head", DATA)}
   %next.stop = add i64 %i, {_CHUNK}
   %short = icmp slt i64 %n, %next.stop
   %stop = select i1 %short, i64 %n, i64 %next.stop
@@ -421,7 +414,7 @@ end:
   %rest.end = getelementptr i8, ptr %rest, i64 8
   store i64 %n, ptr %rest.end
   %found = add i64 %pairs, 1
-""") + f"""{_put("length", "i64", "%found", "%head", LENGTH)}
+""") + f"""{_store("length", "i64", "%found", "%head", LENGTH)}
   ret ptr %head
 undo:
   call void @pyj_native_free_n(ptr %head)
@@ -483,7 +476,7 @@ done:
     parts = components_of(layout)
     given = _given_up(parts, "%item", 0)
     loop = f"""
-{_get("length", "i64", "%head", LENGTH)}
+{_load("length", "i64", "%head", LENGTH)}
   br label %look
 look:
   %left = phi i64 [ %length, %start ], [ %i, %give ]
@@ -501,8 +494,8 @@ rest:""" if given else ""
     return f"""
 define internal void @{name}(ptr %head) nounwind {"" if given else "noinline "}{{
 start:
-{_get("data", "ptr", "%head", DATA)}{_get("object", "ptr", "%head", OBJECT)}{_get("base", "ptr", "%head", BASE)}\
-{_get("text", "ptr", "%head", SOURCE)}{loop}
+{_load("data", "ptr", "%head", DATA)}{_load("object", "ptr", "%head", OBJECT)}{_load("base", "ptr", "%head", BASE)}\
+{_load("text", "ptr", "%head", SOURCE)}{loop}
 {_OWN}  br i1 %is.own, label %objects, label %memory
 memory:
   call void @free(ptr %base)
@@ -519,10 +512,10 @@ objects:
 # threads of the pool run its code, it leaves that to the C library, which keeps some memory for each thread.
 _KEPT = 16_384
 _MAKE = """
-@pyj_native_kept_SIZE = internal global ptr null, align 8
-@pyj_native_count_SIZE = internal global i64 0, align 8
+@pyj_native_make_SIZE.kept = internal global ptr null, align 8
+@pyj_native_make_SIZE.count = internal global i64 0, align 8
 define internal ptr @pyj_native_make_SIZE() nounwind alwaysinline {
-  %first = load ptr, ptr @pyj_native_kept_SIZE, align 8
+  %first = load ptr, ptr @pyj_native_make_SIZE.kept, align 8
   %none = icmp eq ptr %first, null
   br i1 %none, label %new, label %old
 new:
@@ -530,10 +523,10 @@ new:
   br label %done
 old:
   %rest = load ptr, ptr %first, align 8
-  store ptr %rest, ptr @pyj_native_kept_SIZE, align 8
-  %count = load i64, ptr @pyj_native_count_SIZE, align 8
+  store ptr %rest, ptr @pyj_native_make_SIZE.kept, align 8
+  %count = load i64, ptr @pyj_native_make_SIZE.count, align 8
   %less = add i64 %count, -1
-  store i64 %less, ptr @pyj_native_count_SIZE, align 8
+  store i64 %less, ptr @pyj_native_make_SIZE.count, align 8
   store i64 1, ptr %first, align 8
   br label %done
 done:
@@ -542,7 +535,7 @@ done:
 }"""
 _GIVE = f"""
 define internal void @pyj_native_give_SIZE(ptr %x) nounwind alwaysinline {{
-  %count = load i64, ptr @pyj_native_count_SIZE, align 8
+  %count = load i64, ptr @pyj_native_make_SIZE.count, align 8
   %many = icmp uge i64 %count, {_KEPT}
   br i1 %many, label %free, label %keep
 free:
@@ -550,10 +543,10 @@ free:
   br label %done
 keep:
   %more = add i64 %count, 1
-  store i64 %more, ptr @pyj_native_count_SIZE, align 8
-  %first = load ptr, ptr @pyj_native_kept_SIZE, align 8
+  store i64 %more, ptr @pyj_native_make_SIZE.count, align 8
+  %first = load ptr, ptr @pyj_native_make_SIZE.kept, align 8
   store ptr %first, ptr %x, align 8
-  store ptr %x, ptr @pyj_native_kept_SIZE, align 8
+  store ptr %x, ptr @pyj_native_make_SIZE.kept, align 8
   br label %done
 done:
   ret void

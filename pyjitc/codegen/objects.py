@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from ..runtime.platform import DICT, KEYS, OB_TYPE, PYTHON, TYPE_CACHED_KEYS
+from .definitions import load as _load, store as _store
 
 __all__ = ["TEXT"]
 
@@ -70,20 +71,16 @@ release:
     "pyj_place": f"""
 define internal void @pyj_place(ptr %x, ptr %name, ptr %class, ptr %place) nounwind noinline cold {{
 start:
-  %typep = getelementptr i8, ptr %x, i64 {OB_TYPE}
-  %type = load ptr, ptr %typep
+{_load("type", "ptr", "%x", OB_TYPE)}
   %same = icmp eq ptr %type, %class
   br i1 %same, label %look, label %done
 look:
-  %keysp = getelementptr i8, ptr %class, i64 {TYPE_CACHED_KEYS}
-  %keys = load ptr, ptr %keysp
+{_load("keys", "ptr", "%class", TYPE_CACHED_KEYS)}
   %none = icmp eq ptr %keys, null
   br i1 %none, label %done, label %entries
 entries:
-  %countp = getelementptr i8, ptr %keys, i64 {KEYS["count"]}
-  %count = load i64, ptr %countp
-  %bytesp = getelementptr i8, ptr %keys, i64 {KEYS.get("bytes", 0)}
-  %log = load i8, ptr %bytesp
+{_load("count", "i64", "%keys", KEYS["count"])}
+{_load("log", "i8", "%keys", KEYS.get("bytes", 0))}
   %wide = zext i8 %log to i64
   %size = shl i64 1, %wide
   %first = add i64 %size, {KEYS["indices"]}
@@ -93,8 +90,7 @@ test:
   %more = icmp slt i64 %n, %count
   br i1 %more, label %compare, label %absent
 absent:
-  %seenp = getelementptr i8, ptr %place, i64 8
-  store i64 %count, ptr %seenp
+{_store("seenp", "i64", "%count", "%place", 8)}
   br label %done
 compare:
   %offset = shl i64 %n, 4
@@ -121,22 +117,17 @@ start:
   %none = icmp eq ptr %dict, null
   br i1 %none, label %no, label %keys.of
 keys.of:
-  %keysp = getelementptr i8, ptr %dict, i64 {DICT["keys"]}
-  %keys = load ptr, ptr %keysp
-  %valuesp = getelementptr i8, ptr %dict, i64 {DICT["values"]}
-  %values = load ptr, ptr %valuesp
-  %kindp = getelementptr i8, ptr %keys, i64 {KEYS.get("kind", 0)}
-  %kind = load i8, ptr %kindp
+{_load("keys", "ptr", "%dict", DICT["keys"])}
+{_load("values", "ptr", "%dict", DICT["values"])}
+{_load("kind", "i8", "%keys", KEYS.get("kind", 0))}
   %any = icmp eq i8 %kind, 0
   br i1 %any, label %no, label %entries
 entries:
   %split = icmp ne ptr %values, null
-  %countp = getelementptr i8, ptr %keys, i64 {KEYS["count"]}
-  %count = load i64, ptr %countp
+{_load("count", "i64", "%keys", KEYS["count"])}
   %few = icmp ult i64 %count, 64
   %tested = select i1 %few, i64 %count, i64 64
-  %bytesp = getelementptr i8, ptr %keys, i64 {KEYS.get("bytes", 0)}
-  %log = load i8, ptr %bytesp
+{_load("log", "i8", "%keys", KEYS.get("bytes", 0))}
   %wide = zext i8 %log to i64
   %size = shl i64 1, %wide
   %skip = add i64 %size, {KEYS["indices"]}

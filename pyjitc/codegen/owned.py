@@ -2,8 +2,7 @@
 from __future__ import annotations
 
 from ..ops import localtables as at
-from .definitions import definer
-from .definitions import load as _load
+from .definitions import definer, load as _load
 
 __all__ = ["TEXT", "made"]
 
@@ -83,8 +82,7 @@ def made(name: str) -> str:
         raise KeyError(name)
     return f"""
 define internal void @{name}(ptr %capsule) nounwind noinline {{
-  %at = getelementptr i8, ptr %capsule, i64 16
-  %held = load ptr, ptr %at
+{_load("held", "ptr", "%capsule", 16)}
   %none = icmp eq ptr %held, null
   br i1 %none, label %done, label %some
 some:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from ..runtime.platform import LIST_ITEMS, LONG_TAG, LONG_TAGGED, OB_SIZE, OB_TYPE
+from .definitions import load as _load
 
 __all__ = ["TEXT"]
 
@@ -9,11 +10,9 @@ __all__ = ["TEXT"]
 def _items_of_list() -> str:
     """The start of a loop over the first `most` items of a list: %o, and whether its class is the given one."""
     return f"""
-  %size.at = getelementptr i8, ptr %list, i64 {OB_SIZE}
-  %size = load i64, ptr %size.at, align 8
+{_load("size", "i64", "%list", OB_SIZE)}
   %n = call i64 @llvm.umin.i64(i64 %size, i64 %most)
-  %items.at = getelementptr i8, ptr %list, i64 {LIST_ITEMS}
-  %items = load ptr, ptr %items.at, align 8
+{_load("items", "ptr", "%list", LIST_ITEMS)}
   br label %look
 look:
   %i = phi i64 [ 0, %0 ], [ %i1, %next ]
@@ -22,8 +21,7 @@ look:
 item:
   %o.at = getelementptr ptr, ptr %items, i64 %i
   %o = load ptr, ptr %o.at, align 8
-  %found.at = getelementptr i8, ptr %o, i64 {OB_TYPE}
-  %found = load ptr, ptr %found.at, align 8
+{_load("found", "ptr", "%o", OB_TYPE)}
   %same = icmp eq ptr %found, %class"""
 
 
@@ -49,8 +47,7 @@ define internal i1 @pyj_holds_int(ptr %list, i64 %most, ptr %class) nounwind noi
   %flag = alloca i32{_items_of_list()}
   br i1 %same, label %int, label %no
 int:
-  %tag.at = getelementptr i8, ptr %o, i64 {LONG_TAG}
-  %tag = load i64, ptr %tag.at, align 8
+{_load("tag", "i64", "%o", LONG_TAG)}
   %above = add i64 %tag, {0 if LONG_TAGGED else 1}
   %small = icmp ult i64 %above, {16 if LONG_TAGGED else 3}
   br i1 %small, label %next, label %wide

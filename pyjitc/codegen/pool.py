@@ -24,6 +24,7 @@ from __future__ import annotations
 from ..runtime.pool import RECORD, RECORD_BYTES, SLOT, SLOT_BYTES, SLOTS, SLOTS_AT, STACK, STATE
 from . import helpers, shared
 from .declarations import declared
+from .definitions import load as _load, store as _store
 from .link import Target
 
 __all__ = ["object_for"]
@@ -63,8 +64,7 @@ spare:
 fill:
   %most = load i32, ptr {_state("most")}
   %wide = zext i32 %most to i64
-  %limit = getelementptr i8, ptr %made, i64 {RECORD["limit"]}
-  store i64 %wide, ptr %limit
+{_store("limit", "i64", "%wide", "%made", RECORD["limit"])}
   %set = call i32 @pthread_setspecific(i32 %key, ptr %made)
   ret ptr %made
 }}
@@ -106,16 +106,11 @@ define internal void @wake() nounwind noinline {{
 
 ; How many chunks this thread has run. begin: when it began, in ticks, if it may wake the workers; 0 if they are awake.
 define internal i32 @work(ptr %record, ptr %slot, i64 %begin) nounwind {{
-  %functionp = getelementptr i8, ptr %slot, i64 {SLOT["function"]}
-  %function = load ptr, ptr %functionp
-  %framep = getelementptr i8, ptr %slot, i64 {SLOT["frame"]}
-  %frame = load ptr, ptr %framep
-  %chunksp = getelementptr i8, ptr %slot, i64 {SLOT["chunks"]}
-  %chunks = load i64, ptr %chunksp
-  %sharesp = getelementptr i8, ptr %slot, i64 {SLOT["shares"]}
-  %shares = load i64, ptr %sharesp
-  %takenp = getelementptr i8, ptr %slot, i64 {SLOT["taken"]}
-  %taken = load ptr, ptr %takenp
+{_load("function", "ptr", "%slot", SLOT["function"])}
+{_load("frame", "ptr", "%slot", SLOT["frame"])}
+{_load("chunks", "i64", "%slot", SLOT["chunks"])}
+{_load("shares", "i64", "%slot", SLOT["shares"])}
+{_load("taken", "ptr", "%slot", SLOT["taken"])}
   %failedp = getelementptr i8, ptr %slot, i64 {SLOT["failed"]}
   %herep = getelementptr i8, ptr %record, i64 {RECORD["chunk"]}
   %number = load i64, ptr %record
@@ -229,8 +224,7 @@ enter:
   %still = icmp eq i32 %again, 2
   br i1 %still, label %allowed, label %leave
 allowed:
-  %mostp = getelementptr i8, ptr %slot, i64 {SLOT["limit"]}
-  %most = load i32, ptr %mostp
+{_load("most", "i32", "%slot", SLOT["limit"])}
   %mostw = zext i32 %most to i64
   %mine = icmp slt i64 %wide, %mostw
   br i1 %mine, label %run, label %leave
@@ -349,8 +343,7 @@ look:
   br i1 %fine, label %go_on, label %stop
 stop:
   call void @failed(ptr %slot, i64 -1)
-  %stopp = getelementptr i8, ptr %slot, i64 {SLOT["stop"]}
-  %word = load ptr, ptr %stopp
+{_load("word", "ptr", "%slot", SLOT["stop"])}
   %nobody = icmp eq ptr %word, null
   br i1 %nobody, label %go_on, label %tell
 tell:
@@ -374,8 +367,7 @@ define i32 @pyjitc_region(ptr %function, ptr %frame, i64 %chunks, ptr %stop, i1 
   br i1 %few, label %serial, label %ask
 ask:
   %record = call ptr @record()
-  %limitp = getelementptr i8, ptr %record, i64 {RECORD["limit"]}
-  %limit = load i64, ptr %limitp
+{_load("limit", "i64", "%record", RECORD["limit"])}
   %alone = icmp sle i64 %limit, 1
   br i1 %alone, label %serial, label %inside
 inside:
@@ -426,12 +418,9 @@ well:
 bad:
   ret i32 1
 open:
-  %functionp = getelementptr i8, ptr %slot, i64 {SLOT["function"]}
-  store ptr %function, ptr %functionp
-  %framep = getelementptr i8, ptr %slot, i64 {SLOT["frame"]}
-  store ptr %frame, ptr %framep
-  %chunksp = getelementptr i8, ptr %slot, i64 {SLOT["chunks"]}
-  store i64 %chunks, ptr %chunksp
+{_store("functionp", "ptr", "%function", "%slot", SLOT["function"])}
+{_store("framep", "ptr", "%frame", "%slot", SLOT["frame"])}
+{_store("chunksp", "i64", "%chunks", "%slot", SLOT["chunks"])}
   %mostp = getelementptr i8, ptr %slot, i64 {SLOT["limit"]}
   %narrow = trunc i64 %limit to i32
   store i32 %narrow, ptr %mostp
@@ -439,22 +428,17 @@ open:
   store ptr null, ptr %errorp
   %herep = getelementptr i8, ptr %record, i64 {RECORD["chunk"]}
   %before = load i64, ptr %herep
-  %parentp = getelementptr i8, ptr %slot, i64 {SLOT["parent"]}
-  store ptr %outer, ptr %parentp
-  %parent_chunkp = getelementptr i8, ptr %slot, i64 {SLOT["parent_chunk"]}
-  store i64 %before, ptr %parent_chunkp
-  %stopp = getelementptr i8, ptr %slot, i64 {SLOT["stop"]}
-  store ptr %stop, ptr %stopp
+{_store("parentp", "ptr", "%outer", "%slot", SLOT["parent"])}
+{_store("parent_chunkp", "i64", "%before", "%slot", SLOT["parent_chunk"])}
+{_store("stopp", "ptr", "%stop", "%slot", SLOT["stop"])}
   %failedp = getelementptr i8, ptr %slot, i64 {SLOT["failed"]}
   store i64 {_ALL}, ptr %failedp
   %fewer = icmp slt i64 %chunks, %limit
   %shares = select i1 %fewer, i64 %chunks, i64 %limit
-  %sharesp = getelementptr i8, ptr %slot, i64 {SLOT["shares"]}
-  store i64 %shares, ptr %sharesp
+{_store("sharesp", "i64", "%shares", "%slot", SLOT["shares"])}
   %bytes = shl i64 %shares, 7
   %taken_by = alloca i8, i64 %bytes, align 128
-  %takenp = getelementptr i8, ptr %slot, i64 {SLOT["taken"]}
-  store ptr %taken_by, ptr %takenp
+{_store("takenp", "ptr", "%taken_by", "%slot", SLOT["taken"])}
   call void @llvm.memset.p0.i64(ptr %taken_by, i8 0, i64 %bytes, i1 false)
   %ended = alloca [4 x i64]
   store atomic i32 2, ptr %slot seq_cst, align 4
@@ -532,10 +516,8 @@ define i32 @pyjitc_signals() nounwind noinline {{
   %unknown = icmp eq ptr %record, null
   br i1 %unknown, label %plain, label %known
 known:
-  %regionp = getelementptr i8, ptr %record, i64 {RECORD["region"]}
-  %region = load ptr, ptr %regionp
-  %herep = getelementptr i8, ptr %record, i64 {RECORD["chunk"]}
-  %here = load i64, ptr %herep
+{_load("region", "ptr", "%record", RECORD["region"])}
+{_load("here", "i64", "%record", RECORD["chunk"])}
   br label %walk
 walk:
   %slot = phi ptr [ %region, %known ], [ %parent, %up ]
@@ -548,10 +530,8 @@ compare:
   %over = icmp slt i64 %failed, %chunk
   br i1 %over, label %stop, label %up
 up:
-  %parentp = getelementptr i8, ptr %slot, i64 {SLOT["parent"]}
-  %parent = load ptr, ptr %parentp
-  %parent_chunkp = getelementptr i8, ptr %slot, i64 {SLOT["parent_chunk"]}
-  %parent_chunk = load i64, ptr %parent_chunkp
+{_load("parent", "ptr", "%slot", SLOT["parent"])}
+{_load("parent_chunk", "i64", "%slot", SLOT["parent_chunk"])}
   br label %walk
 stop:
   %lock = call i32 @PyGILState_Ensure()
@@ -574,8 +554,7 @@ interrupted:
   %nowhere = icmp eq ptr %place, null
   br i1 %nowhere, label %end, label %all
 all:
-  %mine = getelementptr i8, ptr %record, i64 {RECORD["chunk"]}
-  store i64 -1, ptr %mine
+{_store("mine", "i64", "-1", "%record", RECORD["chunk"])}
   %first = getelementptr i8, ptr %place, i64 {SLOT["failed"]}
   %m = atomicrmw min ptr %first, i64 -1 seq_cst
   br label %end
@@ -593,15 +572,13 @@ define i64 @pyjitc_thread_id() nounwind {{
 
 define i64 @pyjitc_num_threads() nounwind {{
   %record = call ptr @record()
-  %limitp = getelementptr i8, ptr %record, i64 {RECORD["limit"]}
-  %limit = load i64, ptr %limitp
+{_load("limit", "i64", "%record", RECORD["limit"])}
   ret i64 %limit
 }}
 
 define i64 @pyjitc_chunk_size() nounwind {{
   %record = call ptr @record()
-  %sizep = getelementptr i8, ptr %record, i64 {RECORD["size"]}
-  %size = load i64, ptr %sizep
+{_load("size", "i64", "%record", RECORD["size"])}
   ret i64 %size
 }}
 
@@ -628,8 +605,7 @@ define i64 @pyjitc_set_num_threads(i64 %n) nounwind {{
   br i1 %good, label %set, label %refuse
 set:
   %record = call ptr @record()
-  %limitp = getelementptr i8, ptr %record, i64 {RECORD["limit"]}
-  store i64 %n, ptr %limitp
+{_store("limitp", "i64", "%n", "%record", RECORD["limit"])}
   ret i64 0
 refuse:
   ret i64 %most

@@ -5,8 +5,7 @@ They are loaded by programs that use text. Those that are not inlined are shared
 from __future__ import annotations
 
 from ..runtime.platform import STR, STR_IN_PIECES, STR_STATE
-from .definitions import definer
-from .definitions import load as _load
+from .definitions import definer, load as _load, store as _store
 
 __all__ = ["TEXT"]
 
@@ -357,8 +356,7 @@ copy:
   %before = sub i64 %used, %size
   %target = getelementptr i8, ptr %to, i64 %before
 {_offset_of_characters("y", "ys")}  %source = getelementptr i8, ptr %y, i64 %yat
-  %lenp = getelementptr i8, ptr %to, i64 {STR["length"]}
-  store i64 %newlen, ptr %lenp
+{_store("lenp", "i64", "%newlen", "%to", STR["length"])}
   %same = icmp eq i32 %xform, %yform
   %n1 = add i64 %n, 1
   %quad = icmp eq i64 %size, 4
@@ -542,8 +540,7 @@ copy:
   %to = phi ptr [ %data, %begin ], [ %to1, %copy ]
   %yp = getelementptr ptr, ptr %parts, i64 %k
   %y = load ptr, ptr %yp
-  %length.p = getelementptr i8, ptr %y, i64 {STR["length"]}
-  %length = load i64, ptr %length.p
+{_load("length", "i64", "%y", STR["length"])}
   %from = getelementptr i8, ptr %y, i64 {STR["ascii"]}
   call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 %length, i1 false)
   %to1 = getelementptr i8, ptr %to, i64 %length

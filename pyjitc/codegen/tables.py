@@ -13,8 +13,7 @@ from __future__ import annotations
 
 from ..runtime import platform
 from ..runtime.platform import DICT, DICT_WATCHERS, KEYS, LONG_DIGITS, LONG_TAG, LONG_TAGGED, OB_TYPE, SET, STR
-from .definitions import definer
-from .definitions import load as _load
+from .definitions import definer, load as _load, store as _store
 
 __all__ = ["EXTENT", "NEXT_PLACE", "TEXT", "small_int"]
 
@@ -256,8 +255,7 @@ class:
   %exact = icmp eq ptr %of, @PyFloat_Type
   br i1 %exact, label %yes, label %no
 yes:
-  %where = getelementptr i8, ptr %o, i64 {platform.FLOAT_VALUE}
-  store double %v, ptr %where
+{_store("where", "double", "%v", "%o", platform.FLOAT_VALUE)}
   ret i1 true
 no:
   ret i1 false""")
@@ -648,8 +646,7 @@ own:
 {_bad}
 write:
   store ptr %made, ptr %e
-  %hashp = getelementptr i8, ptr %e, i64 8
-  store i64 %hash, ptr %hashp
+{_store("hashp", "i64", "%hash", "%e", 8)}
   store i64 %full, ptr %fill.p
   %more = add i64 %used, 1
   store i64 %more, ptr %used.p

@@ -244,6 +244,8 @@ def _calls(spec, entry, line: int) -> tuple[str, ...]:
 
 def located(proto, inst, error: Mismatch, types, notes=()) -> TypingError:
     loc = inst.loc if inst is not None else ir.Loc(proto.code.co_firstlineno, 0, -1, -1)
-    return TypingError(Diagnostic(
+    refused = TypingError(Diagnostic(
         message=error.message, filename=proto.code.co_filename, line=loc.line, end_line=loc.end_line, col=loc.col,
         end_col=loc.end_col, function=proto.qualname, types=types, hint=error.hint, notes=notes))
+    refused.reason = type(error)
+    return refused

@@ -210,7 +210,7 @@ class NumbaFunction(CompiledFunction):
         try:
             return super()._answer(args, kwargs)
         except CompileError as error:
-            if meanings.wants_constants(error):
+            if error.reason is meanings.NoOverload:
                 try:
                     return self._answer_again(args, kwargs, "constants")
                 except CompileError:

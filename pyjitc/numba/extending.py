@@ -191,7 +191,8 @@ def _called(args, kwargs, function, meanings):
         return compared
     raise _refusal(f"no overload of {getattr(function, '__name__', function)}() accepts "
                    f"({', '.join(str(_type(x)) for x in operands)})",
-                   "convert the arguments, or write an overload for these types", operands)
+                   "convert the arguments, or write an overload for these types", operands,
+                   _meanings.NoOverload)
 
 
 def _compared(args, function, meanings):

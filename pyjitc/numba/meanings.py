@@ -12,7 +12,12 @@ from ..lib.rule import Rule
 from ..types.kinds import Bool, Bytes, Str, is_float, is_integer
 from . import special
 
-__all__ = ["literal_names", "unrolled_constants", "wants_constants", "wants_literals"]
+__all__ = ["NoOverload", "literal_names", "unrolled_constants", "wants_literals"]
+
+
+class NoOverload(Mismatch):
+    """Raised where no overload accepts the types of a call; some may accept constants."""
+
 
 _UNKNOWN = "literally() is called with a value that is not known at compile time"
 
@@ -62,11 +67,6 @@ def wants_literals(error: Exception) -> bool:
     field."""
     message = str(error).partition("\n")[0]
     return message.startswith(_UNKNOWN) or "must be known at compile time" in message or "must be a constant" in message
-
-
-def wants_constants(error: Exception) -> bool:
-    """Whether an error says that no overload accepts the types of a call, which may accept constants."""
-    return str(error).startswith("no overload of")
 
 
 def can_be_literal(value) -> bool:
