@@ -1,11 +1,9 @@
 """Loops over the elements of arrays as vectorised LLVM text, which takes less compile time than LLVM's vectoriser."""
 from __future__ import annotations
 
-__all__ = ["copy", "dot", "eights", "few", "rows"]
+from ..ops.memory import ROWS
 
-ROWS = 8  # rows that `rows` adds up
-PART = 2048  # bytes of each of these rows that stay in the nearest cache
-BLOCK = 256  # rows that are added up before they are added to the result, for a smaller rounding error
+__all__ = ["copy", "dot", "eights", "rows"]
 
 
 def dot(t: str) -> str:
@@ -126,132 +124,6 @@ each:
   br label %last
 done:
   ret {t} %r
-}}"""
-
-
-def few(t: str) -> str:
-    """The product of m rows, with strides %da and %dx in bytes, and a matrix %b of %inner rows that are contiguous. The
-    result %c and the memory %sums, of m * n elements each, are contiguous. The matrix is read once, in order; ROWS rows
-    of it are added up for two results at a time (see `rows`), while the rows behind them are loaded."""
-    size = 4 if t == "float" else 8
-    return f"""
-define internal void @pyj_few_{t}(ptr noalias %c, i64 %m, i64 %n, ptr noalias %a, i64 %da, i64 %dx, ptr noalias %b,
-        i64 %db, i64 %inner, ptr noalias %sums) nounwind willreturn noinline {{
-  %count = mul i64 %m, %n
-  %bytes = mul i64 %count, {size}
-  call void @llvm.memset.p0.i64(ptr %c, i8 0, i64 %bytes, i1 false)
-  call void @llvm.memset.p0.i64(ptr %sums, i8 0, i64 %bytes, i1 false)
-  %line = mul i64 %n, {size}
-  %whole = and i64 %inner, -{ROWS}
-  %pairs = and i64 %m, -2
-  %single = icmp ne i64 %m, %pairs
-  %two = mul i64 %db, 2
-  %further = mul i64 %db, {ROWS}
-  br label %rows
-rows:
-  %p = phi i64 [ 0, %0 ], [ %p.next, %added ]
-  %p.left = icmp ult i64 %p, %whole
-  br i1 %p.left, label %row, label %rest
-row:
-  %b.at = mul i64 %p, %db
-  %b.row = getelementptr i8, ptr %b, i64 %b.at
-  %x.at = mul i64 %p, %dx
-  %x.row = getelementptr i8, ptr %a, i64 %x.at
-  br label %parts
-parts:
-  %j = phi i64 [ 0, %row ], [ %j.next, %done ]
-  %j.left = icmp ult i64 %j, %n
-  br i1 %j.left, label %part, label %end
-part:
-  %j.rest = sub i64 %n, %j
-  %width = call i64 @llvm.umin.i64(i64 %j.rest, i64 {PART // size})
-  %b.part = getelementptr {t}, ptr %b.row, i64 %j
-  %y.part = getelementptr {t}, ptr %sums, i64 %j
-  br label %results
-results:
-  %i = phi i64 [ 0, %part ], [ %i.next, %pair ]
-  %ahead = phi i64 [ %further, %part ], [ %ahead.next, %pair ]
-  %y.at = mul i64 %i, %line
-  %y0 = getelementptr i8, ptr %y.part, i64 %y.at
-  %a.at = mul i64 %i, %da
-  %x0 = getelementptr i8, ptr %x.row, i64 %a.at
-  %i.left = icmp ult i64 %i, %pairs
-  br i1 %i.left, label %pair, label %last
-pair:
-  %y1 = getelementptr i8, ptr %y0, i64 %line
-  %x1 = getelementptr i8, ptr %x0, i64 %da
-  call void @pyj_rows_{t}_2(i64 %width, ptr %b.part, i64 %db, i64 %ahead, ptr %y0, ptr %x0, i64 %dx, ptr %y1, ptr %x1,
-        i64 %dx)
-  %i.next = add i64 %i, 2
-  %ahead.next = add i64 %ahead, %two
-  br label %results
-last:
-  br i1 %single, label %one, label %done
-one:
-  call void @pyj_rows_{t}_1(i64 %width, ptr %b.part, i64 %db, i64 %ahead, ptr %y0, ptr %x0, i64 %dx)
-  br label %done
-done:
-  %j.next = add i64 %j, {PART // size}
-  br label %parts
-end:
-  %p.next = add i64 %p, {ROWS}
-  %beyond = and i64 %p.next, {BLOCK - 1}
-  %full = icmp eq i64 %beyond, 0
-  %final = icmp eq i64 %p.next, %whole
-  %flush = or i1 %full, %final
-  br i1 %flush, label %add, label %added
-add:
-  %k = phi i64 [ 0, %end ], [ %k.next, %add ]
-  %s.k = getelementptr {t}, ptr %sums, i64 %k
-  %c.k = getelementptr {t}, ptr %c, i64 %k
-  %s = load {t}, ptr %s.k, align {size}
-  %old = load {t}, ptr %c.k, align {size}
-  %new = fadd {t} %old, %s
-  store {t} %new, ptr %c.k, align {size}
-  store {t} 0.0, ptr %s.k, align {size}
-  %k.next = add i64 %k, 1
-  %k.left = icmp ult i64 %k.next, %count
-  br i1 %k.left, label %add, label %added
-added:
-  br label %rows
-rest:
-  %q = phi i64 [ %whole, %rows ], [ %q.next, %columns.end ]
-  %q.left = icmp ult i64 %q, %inner
-  br i1 %q.left, label %q.row, label %return
-q.row:
-  %q.b.at = mul i64 %q, %db
-  %q.b = getelementptr i8, ptr %b, i64 %q.b.at
-  %q.x.at = mul i64 %q, %dx
-  %q.x = getelementptr i8, ptr %a, i64 %q.x.at
-  br label %columns
-columns:
-  %r = phi i64 [ 0, %q.row ], [ %r.next, %columns.next ]
-  %r.a.at = mul i64 %r, %da
-  %r.x = getelementptr i8, ptr %q.x, i64 %r.a.at
-  %factor = load {t}, ptr %r.x, align {size}
-  %r.y.at = mul i64 %r, %line
-  %r.y = getelementptr i8, ptr %c, i64 %r.y.at
-  br label %each
-each:
-  %l = phi i64 [ 0, %columns ], [ %l.next, %each ]
-  %l.b = getelementptr {t}, ptr %q.b, i64 %l
-  %l.c = getelementptr {t}, ptr %r.y, i64 %l
-  %l.x = load {t}, ptr %l.b, align {size}
-  %l.old = load {t}, ptr %l.c, align {size}
-  %l.new = call {t} @llvm.fmuladd.f{8 * size}({t} %l.x, {t} %factor, {t} %l.old)
-  store {t} %l.new, ptr %l.c, align {size}
-  %l.next = add i64 %l, 1
-  %l.left = icmp ult i64 %l.next, %n
-  br i1 %l.left, label %each, label %columns.next
-columns.next:
-  %r.next = add i64 %r, 1
-  %r.left = icmp ult i64 %r.next, %m
-  br i1 %r.left, label %columns, label %columns.end
-columns.end:
-  %q.next = add i64 %q, 1
-  br label %rest
-return:
-  ret void
 }}"""
 
 

@@ -226,15 +226,32 @@ def _dot_lower(e, inst, a, b):
     return [e.assign(f"call {t} {e.helper(f'pyj_dot_{t}')}({parts}, i64 {a[2]})")]
 
 
-def _few_rows_lower(e, inst, c, a, b, sums):
+ROWS = 8  # the rows that `add_rows` reads at once
+
+
+def _add_rows_lower(e, inst, sums, a, b, i, p, j, n):
     t = e.scalar(inst.args[0].type.dtype)
-    e.line(f"call void {e.helper(f'pyj_few_{t}')}(ptr {c[0]}, i64 {c[2]}, i64 {c[3]}, ptr {a[0]}, i64 {a[4]}, "
-           f"i64 {a[5]}, ptr {b[0]}, i64 {b[4]}, i64 {b[2]}, ptr {sums[0]})")
+    size, count = item_bytes(inst.args[0].type.dtype), inst.attrs["count"]
+
+    def place(data, *steps):
+        for index, stride in steps:
+            data = e.assign(f"getelementptr i8, ptr {data}, i64 {e.assign(f'mul i64 {index}, {stride}')}")
+        return data
+
+    line = e.assign(f"mul i64 {sums[3]}, {size}")
+    results = [(place(sums[0], (i[0], line), (j[0], size)), place(a[0], (i[0], a[4]), (p[0], a[5])))]
+    if count == 2:
+        results.append(tuple(e.assign(f"getelementptr i8, ptr {x}, i64 {step}")
+                             for x, step in zip(results[0], (line, a[4]))))
+    ahead = e.assign(f"mul i64 {b[4]}, {e.assign(f'add i64 {i[0]}, {ROWS}')}")
+    given = ", ".join(f"ptr {y}, ptr {x}, i64 {a[5]}" for y, x in results)
+    e.line(f"call void {e.helper(f'pyj_rows_{t}_{count}')}(i64 {n[0]}, ptr {place(b[0], (p[0], b[4]), (j[0], size))}, "
+           f"i64 {b[4]}, i64 {ahead}, {given})")
     return []
 
 
-def _few_rows(c, a, b, sums):
-    c[:] = a @ b
+def _add_rows(sums, a, b, i, p, j, n, *, count):
+    sums[i:i + count, j:j + n] += a[i:i + count, p:p + ROWS] @ b[p:p + ROWS, j:j + n]
 
 
 def _hidden_lower(e, inst, x):
@@ -790,10 +807,11 @@ ARRAY_COPY = Op("array_copy", lambda types, attrs: Array(types[1].dtype, types[1
                 traits=KEEPS_NONE | NEW_MEMORY)
 DOT = Op("dot", lambda types, attrs: types[0].dtype, reads(ELEMENTS), partials=NO_RULE, lower=_dot_lower,
          doc="the dot product of two vectors of one length, of float32 or float64, in any order", traits=KEEPS_NONE)
-FEW_ROWS = Op("few_rows", lambda types, attrs: None, reads(ELEMENTS) | writes(ELEMENTS), partials=NO_RULE,
-              eval=_few_rows, lower=_few_rows_lower,
-              doc="(c, a, b, sums): c[:] = a @ b for float32 or float64, in any order; c and sums are new arrays of "
-                  "one shape, in C order and with elements, and the elements of a row of b lie side by side",
+ADD_ROWS = Op("add_rows", lambda types, attrs: None, reads(ELEMENTS) | writes(ELEMENTS), partials=NO_RULE,
+              eval=_add_rows, lower=_add_rows_lower, eval_attrs=True,
+              doc=f"add_rows {{count}} (sums, a, b, i, p, j, n): the product of {{count}} rows of a, from row i on, and "
+                  f"{ROWS} rows of b, from row p on, is added to n columns of sums, from column j on, for float32 or "
+                  "float64; sums is a new array in C order, and the elements of a row of b lie side by side",
               traits=KEEPS_NONE | WRITES_OPERANDS)
 HIDDEN = Op("hidden", lambda types, attrs: types[0], PURE, lower=_hidden_lower,
             partials=lambda b, x, out: (b.const(1.0),),

@@ -12,7 +12,7 @@ from ....infer.meaning import Call, CallValue, Const, Expr, Mismatch, NotNative,
 from ....ops.arith import IADD, IMUL, ISHR
 from ....ops.blas import BLAS, BLAS_THREADS
 from ....ops.math import MULADD
-from ....ops.memory import ARRAY_DATA, ARRAY_LOAD, ARRAY_STORE, DOT, FEW_ROWS, POLL
+from ....ops.memory import ADD_ROWS, ARRAY_DATA, ARRAY_LOAD, ARRAY_STORE, DOT, POLL, ROWS
 from ....runtime import blas
 from ....types import kinds as k
 from ....types.kinds import Array, DType, NoneType, is_number
@@ -32,6 +32,8 @@ FOUND = blas.found("dgemm")
 AT_ONCE = 1 << 19  # bytes of the rows of a matrix that two products read, one after the other
 FEW = 8  # the most rows of a matrix whose product with a LARGE one is a loop of our own
 LARGE, MANY = 1 << 21, 256  # bytes and rows of that matrix: BLAS copies it, and it does not stay in the nearer caches
+PART = 2048  # bytes of each of ROWS rows of that matrix that stay in the nearest cache
+BLOCK = 256  # rows of it that are added up before they are added to the result, for a smaller rounding error
 LONG = 10000  # elements of vectors from which on BLAS may use several threads
 SMALL = 250  # multiplications up to which loops are faster than a call
 PANEL = 128  # rows and columns of the packed part of the second matrix
@@ -281,6 +283,31 @@ def own_matmat(c, a, b):
         panels(c, a, b)
 
 
+def few_rows(c, a, b):
+    """The product of a few rows and a matrix whose rows are contiguous. The matrix is read once, in order; ROWS rows of
+    it are added up for two results at a time, while the rows behind them are loaded."""
+    m, n = c.shape
+    inner = a.shape[1]
+    whole = inner - inner % ROWS
+    part = PART // c.itemsize
+    sums = np.zeros(c.shape, c.dtype)
+    views.fill(c, c.dtype.type(0))
+    for p in range(0, whole, ROWS):
+        for j in range(0, n, part):
+            for i in range(0, m - 1, 2):
+                ADD_ROWS(sums, a, b, i, p, j, min(part, n - j), count=2)
+            if m % 2 == 1:
+                ADD_ROWS(sums, a, b, m - 1, p, j, min(part, n - j), count=1)
+        if (p + ROWS) % BLOCK == 0 or p + ROWS == whole:
+            c += sums
+            views.fill(sums, c.dtype.type(0))
+    for p in range(whole, inner):
+        for i in range(m):
+            x = ARRAY_LOAD(a, i, p)
+            for j in range(n):
+                ARRAY_STORE(c, i, j, MULADD(ARRAY_LOAD(b, p, j), x, ARRAY_LOAD(c, i, j)))
+
+
 @outlined
 def matmat(c, a, b):
     """c[...] = a @ b; c is in C order and shares no memory with a and b."""
@@ -310,7 +337,7 @@ def matmat(c, a, b):
             rows_b = blas_rows(b)
             if (a.dtype.kind == "f" and rows_b and 1 < m <= FEW and inner >= MANY
                     and IMUL(inner, n) * b.itemsize >= LARGE and BLAS_THREADS() <= 2):
-                FEW_ROWS(c, a, b, np.empty(c.shape, c.dtype))
+                few_rows(c, a, b)
                 return
             if not rows_b and not blas_rows(b.T):
                 b = packed(b)
