@@ -5,11 +5,18 @@ A failure is no error: what cannot be read is made again, and what cannot be wri
 from __future__ import annotations
 
 import os
-from _blake2 import blake2b
+from _imp import source_hash
 
-__all__ = ["keep", "read"]
+__all__ = ["digest", "keep", "read"]
 
 _SUM = 16
+
+
+def digest(data: bytes) -> bytes:
+    """128 bits that differ for different data: the interpreter's keyed hash, which it uses for files of compiled code,
+    with two keys. Other functions are in extension modules, and loading one takes longer than all the hashing of a
+    first call."""
+    return source_hash(1, data) + source_hash(2, data)
 
 
 def read(path: str) -> bytes | None:
@@ -19,7 +26,7 @@ def read(path: str) -> bytes | None:
             data = file.read()
     except OSError:
         return None
-    return data[_SUM:] if blake2b(data[_SUM:], digest_size=_SUM).digest() == data[:_SUM] else None
+    return data[_SUM:] if digest(data[_SUM:]) == data[:_SUM] else None
 
 
 def keep(files: dict[str, bytes], most: int) -> None:
@@ -32,7 +39,7 @@ def keep(files: dict[str, bytes], most: int) -> None:
             temporary = f"{path}.{os.getpid()}"
             os.makedirs(folder, exist_ok=True)
             with open(temporary, "xb") as file:
-                file.write(blake2b(data, digest_size=_SUM).digest() + data)
+                file.write(digest(data) + data)
             os.replace(temporary, path)
         if files:
             found = [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(ending)]

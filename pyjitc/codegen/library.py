@@ -7,8 +7,7 @@ interpreter or to functions of the program stays in the program's module, as do 
 """
 from __future__ import annotations
 
-from _blake2 import blake2b
-
+from ..base.kept import digest
 from ..ir import core as ir
 from . import inlining, link, shared
 from .function import FunctionEmitter
@@ -74,7 +73,7 @@ class Images:
             return False
         line = next(line for line in text.split("\n") if line.startswith("define ") and f" {symbol}(" in line)
         exported = line.replace("define internal ", "define ").replace("define hidden ", "define ")
-        name = f"@{LIBRARY}{blake2b(repr((text, self.target)).encode(), digest_size=16).hexdigest()}.{shown}"
+        name = f"@{LIBRARY}{digest(repr((text, self.target)).encode()).hex()}.{shown}"
         declaration = f"declare {exported[len('define '):exported.rindex(') ') + 1]} nounwind"
         self.symbols[root] = name, declaration.replace(symbol, name)
         self.helpers.update(module.elsewhere or {})

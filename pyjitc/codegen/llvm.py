@@ -80,7 +80,7 @@ class _Library:
         self.InitializeNativeAsmPrinter()
         self.context = self.ContextCreate()
         if sys.platform == "linux":
-            pages.release(library.LLVMPY_ContextCreate, path)
+            pages.release(library, "LLVMPY_ContextCreate")
         self.others = False  # whether targets other than this machine's have been initialised
 
 

@@ -9,7 +9,6 @@ them.
 from __future__ import annotations
 
 import sys
-from _blake2 import blake2b
 from importlib._bootstrap_external import cache_from_source
 
 from ..base import kept
@@ -78,7 +77,7 @@ def _called_first(groups: dict[str, set[str]]) -> dict[str, None]:
 
 def image(source: str, target: Target, level: int = 0) -> bytes:
     """The object that LLVM makes of a text; it may have been made before."""
-    digest = blake2b(repr((source, target, level, llvm.version())).encode(), digest_size=10).hexdigest()
+    digest = kept.digest(repr((source, target, level, llvm.version())).encode()).hex()
     path = f"{cache_from_source(__file__).rpartition('.')[0]}.{digest}.o"
     data = kept.read(path)
     if data is None:

@@ -240,6 +240,20 @@ def _carries_floats(fn: ir.Function) -> bool:
     return any([is_float(p.type) for block in fn.blocks if block is not fn.entry for p in block.params])
 
 
+def _compares_carried(fn: ir.Function) -> bool:
+    """Whether a comparison of floats, as `extremes` looks for, has an operand that a loop may carry."""
+    carried = {p for block in fn.blocks if block is not fn.entry for p in block.params}
+    return any([not carried.isdisjoint(inst.args) for block in fn.blocks for inst in block.insts
+                if _LOOK_FOR[extremes](inst.op)])
+
+
+def _uses_array_again(fn: ir.Function) -> bool:
+    """Whether several instructions load or store elements of one array, so that `reload` may share them."""
+    arrays = [inst.args[0] for block in fn.blocks for inst in block.insts
+              if inst.op is memory.ARRAY_LOAD or inst.op is memory.ARRAY_STORE]
+    return len({*arrays}) < len(arrays)
+
+
 def _guards(fn: ir.Function) -> bool:
     """Whether there is an operation that `versioning` asks about other than shifts by constants."""
     return any([inst.op not in _SHIFTS or (inst.args[1].inst or inst).op is not CONST
@@ -294,12 +308,13 @@ _ASK: dict[Any, Callable[[ir.Function], bool]] = {
     choices: lambda fn: _count_loops(fn) > 2 or _chooses_calls(fn),  # versioning makes two loops of one
     columns: lambda fn: _has(fn, _is_in_column),
     elementary: lambda fn: _has(fn, is_ours),
-    extremes: _carries_floats,
+    extremes: _compares_carried,
     flags: lambda fn: any([p.type is Bool for block in fn.blocks for p in block.params]),
     jam: lambda fn: _count_loops(fn) > 1,
     joined_sums: lambda fn: _count_loops(fn) > 1 and _carries_floats(fn),
     localtables: lambda fn: _has(fn, _makes_table),
     parts: lambda fn: _count_loops(fn) > MOST_LOOPS,
+    reload: _uses_array_again,
     retests: _compares_again,
     unroll: lambda fn: any([_is_small_number(v) for block in fn.blocks for inst in block.insts
                             for edge in inst.targets for v in edge.args]),

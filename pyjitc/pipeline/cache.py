@@ -22,6 +22,7 @@ import warnings
 import numpy as np
 
 from ..base.finder import STATES
+from ..base.kept import digest
 from ..base.lazy import lazy
 from ..base.options import Options, environment
 from ..base.trace import timed
@@ -29,8 +30,8 @@ from ..runtime.loader import LoadError
 from ..runtime.platform import cpu_identity, numpy_core, take_as_checked
 from . import portable
 
-__all__ = ["Making", "key_of", "read", "write", "kept", "folder", "of_images", "source_names", "source_state",
-           "unsafe", "limit", "Variant", "versions"]
+__all__ = ["Making", "key_of", "read", "write", "kept", "folder", "of_images", "sources", "unchanged", "unsafe",
+           "limit", "Variant", "versions"]
 
 _fcntl = lazy("fcntl")  # needed only for a compile, which takes longer than the import
 _PACKAGE = __name__.partition(".")[0]
@@ -46,8 +47,7 @@ _IO_ERRORS = (OSError, ValueError, TypeError, EOFError, KeyError, IndexError, At
 # (symbol, path, key, fingerprint)); for a kernel (its parts, guards of `portable.keep`).
 Variant = tuple
 _versions: list[str] = []
-_source_states: list[str] = []  # the result of source_state()
-of_images: set[str] = set()  # the result of source_names() for each image that was read (images.py)
+of_images: set[str] = set()  # the files of sources() for each image that was read (images.py)
 _looked_at: dict[str, bool] = {}  # folder -> whether it may be used
 
 
@@ -59,7 +59,7 @@ def key_of(function, types, options: Options, target=()) -> str | None:
         return None
     text = repr((portable.code_hash(function.__code__), parts, tuple(options._replace(cache=False)), versions(),
                  environment("PYJITC_BLAS"), *target))
-    return portable.digest(text.encode("utf-8", "surrogatepass")).hex()
+    return digest(text.encode("utf-8", "surrogatepass")).hex()
 
 
 def versions() -> str:
@@ -67,7 +67,7 @@ def versions() -> str:
     if not _versions:
         parts = (sys.version, sys.abiflags, np.__version__, _state(os.stat(numpy_core().__file__)), _llvmlite_state(),
                  _own_state(), cpu_identity())
-        _versions.append(portable.digest(repr(parts).encode("utf-8", "surrogatepass")).hex())
+        _versions.append(digest(repr(parts).encode("utf-8", "surrogatepass")).hex())
     return _versions[0]
 
 
@@ -83,7 +83,7 @@ def _llvmlite_state() -> str:
 
 def _own_state() -> str:
     """A key of this version of pyjitc: for an installed package the record of its installation; for a source tree its
-    folder, since each file names the modules that made its code (see `_sources`)."""
+    folder, since each file names the modules that made its code (see `sources`)."""
     root = _root()
     return f"{root} {_installation(root)}"
 
@@ -103,7 +103,7 @@ def _installation(root: str) -> str:
         return ""
 
 
-def _sources() -> dict[str, tuple[int, int]]:
+def sources() -> dict[str, tuple[int, int]]:
     """The files of a source tree that may have had a part in a compile, those of all modules that are loaded or were
     when an image was made that this process has read, with the size and time of modification of each when it was
     loaded. Only these are compared when the code is read: asking for the state of every file takes as long as all the
@@ -111,7 +111,7 @@ def _sources() -> dict[str, tuple[int, int]]:
     root = _root()
     if _installation(root):
         return {}
-    files = [*_loaded(), *[f"{root}/{name}" for name in of_images]]
+    files = [*_loaded(), *of_images]
     _ask(files)
     return {file: STATES[file] for file in files}
 
@@ -122,46 +122,6 @@ def _loaded() -> list[str]:
             if name.partition(".")[0] == _PACKAGE and getattr(module, "__file__", None)]
 
 
-def source_names() -> list[str]:
-    """The names, in the folder of a source tree, of the files that may have had a part in what this process infers."""
-    root = f"{_root()}/"
-    if _installation(root[:-1]):
-        return []
-    return sorted({file[len(root):] for file in _loaded() if file.startswith(root)} | of_images)
-
-
-def source_state() -> str:
-    """A key of every Python file of a source tree: of imported ones as they were when they were imported. An empty text
-    for an installed package."""
-    if not _source_states:
-        root = _root()
-        found = "" if _installation(root) else repr(_tree(root))
-        _source_states.append(found and portable.digest(found.encode("utf-8", "surrogatepass")).hex())
-    return _source_states[0]
-
-
-def _tree(root: str) -> list[tuple[str, tuple[int, int]]]:
-    """(path, state) of the Python files below a folder. Files are asked for relative to their folder, since a system
-    call for hundreds of files takes most of its time for the folders of their names."""
-    found, waiting = [], [root]
-    while waiting:
-        folder = waiting.pop()
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            for name in sorted(os.listdir(handle)):
-                path = f"{folder}/{name}"
-                if name.endswith(".py"):
-                    if path not in STATES:
-                        state = os.stat(name, dir_fd=handle)
-                        STATES[path] = state.st_size, state.st_mtime_ns
-                    found.append((path, STATES[path]))
-                elif "." not in name and name != "__pycache__" and os.path.isdir(path):
-                    waiting.append(path)
-        finally:
-            os.close(handle)
-    return found
-
-
 def _ask(files) -> None:
     """Add the states of files that were not imported in this process, or were imported in another way."""
     for file in files:
@@ -170,8 +130,8 @@ def _ask(files) -> None:
             STATES[file] = found.st_size, found.st_mtime_ns
 
 
-def _unchanged(sources: dict[str, tuple[int, int]]) -> bool:
-    """Whether the files of `_sources` are still as they were."""
+def unchanged(sources: dict[str, tuple[int, int]]) -> bool:
+    """Whether the files of `sources` are still as they were."""
     _ask(sources.keys() - STATES.keys())
     return sources.items() <= STATES.items()
 
@@ -235,7 +195,7 @@ def read(key: str) -> list[Variant]:
 
 
 def _read(key: str) -> tuple[dict[str, tuple[int, int]], list[Variant]]:
-    """The content of the file for `key`, see `_sources` and `read`."""
+    """The content of the file for `key`, see `sources` and `read`."""
     if environment("PYJITC_DUMP") not in ("", "0"):  # a dump of the IR of a compile needs the compile
         return {}, []
     path = _file(key)
@@ -248,10 +208,10 @@ def _read(key: str) -> tuple[dict[str, tuple[int, int]], list[Variant]]:
         if time.time() - state.st_mtime > _DAY:
             os.utime(path)  # marks the file as used, for _trim
         header = len(_MAGIC) + 16
-        if data[:len(_MAGIC)] != _MAGIC or portable.digest(data[header:]) != data[len(_MAGIC):header]:
+        if data[:len(_MAGIC)] != _MAGIC or digest(data[header:]) != data[len(_MAGIC):header]:
             return {}, []
         sources, *variants = marshal.loads(data[header:])
-        return (sources, variants) if _unchanged(sources) else ({}, [])
+        return (sources, variants) if unchanged(sources) else ({}, [])
     except _IO_ERRORS:
         return {}, []
 
@@ -321,14 +281,14 @@ def write(key: str, variant: Variant) -> bool:
     try:
         if not _prepared(root):
             return False
-        sources, others = _read(key)
+        named, others = _read(key)
         same = [v for v in others if v[-1] != variant[-1]]
-        payload = marshal.dumps(({**sources, **_sources()}, variant, *same[:_MAX_VARIANTS - 1]))
+        payload = marshal.dumps(({**named, **sources()}, variant, *same[:_MAX_VARIANTS - 1]))
         os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             with open(handle, "wb") as file:
-                file.write(_MAGIC + portable.digest(payload) + payload)
+                file.write(_MAGIC + digest(payload) + payload)
             os.replace(temporary, path)
         except BaseException:
             os.unlink(temporary)

@@ -35,7 +35,7 @@ from ..lib import extended
 from ..ops.control import CONST
 from ..types.classes import FIXED_MODULES
 from ..types.kinds import Type
-from . import cache, portable
+from . import cache
 
 __all__ = ["Images"]
 
@@ -104,7 +104,7 @@ class Images:
         for spec in missed if stored else ():
             try:
                 if spec.typed is not None and _lasts(spec):
-                    encoded = marshal.dumps((cache.source_names(), _Encoder(self).run(spec.typed)))
+                    encoded = marshal.dumps((cache.sources(), _Encoder(self).run(spec.typed)))
                     made[_path(self.digest_of(spec))] = encoded
             except (_NotStored, ValueError):
                 pass
@@ -146,8 +146,8 @@ class Images:
             known = self.prototypes[proto] = proto.globals.get("__name__"), proto.qualname, _code_key(proto.code)
         encoder = _Encoder(self)
         parts = known, tuple([(encoder.value(t), encoder.value(v)) for t, v in args]), encoder.types, options
-        text = repr((parts, cache.versions(), cache.source_state(), environment("PYJITC_BLAS")))
-        return portable.digest(text.encode("utf-8", "surrogatepass"))
+        text = repr((parts, cache.versions(), environment("PYJITC_BLAS")))
+        return kept.digest(text.encode("utf-8", "surrogatepass"))
 
     def digest_of(self, spec: Spec) -> bytes:
         if spec.image is None:
@@ -165,11 +165,13 @@ class Images:
         self.fresh = self._pending(self.fresh)
         try:
             files, image = marshal.loads(data)
+            if not cache.unchanged(files):
+                return None
             cache.of_images.update(files)
             held = {one[0] for one in image[-1]}
             # a function that is being made is not in its final form, and there must not be two of it
             return None if any([spec.image in held for spec in self.fresh]) else _Decoder(self).run(*image)
-        except (ValueError, TypeError, LookupError, AttributeError, ImportError, EOFError):
+        except (OSError, ValueError, TypeError, LookupError, AttributeError, ImportError, EOFError):
             return None
 
 

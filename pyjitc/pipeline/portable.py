@@ -16,12 +16,12 @@ import enum
 import importlib
 import sys
 import weakref
-from _imp import source_hash
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 
 import numpy as np
 
 from ..base import relocated
+from ..base.kept import digest
 from ..base.lazy import lazy
 from ..base.named import Named
 from ..runtime.dispatcher import Callable_
@@ -33,7 +33,7 @@ from ..types.typeof import attributes_type, plain_array, typeof, variable_type
 
 _OURS = f"{__package__.partition('.')[0]}."
 
-__all__ = ["ABSENT", "Guard", "fingerprint", "contents", "digest", "code_hash", "type_key", "Paths", "recipe",
+__all__ = ["ABSENT", "Guard", "fingerprint", "contents", "code_hash", "type_key", "Paths", "recipe",
            "rebuild", "follow", "lookup", "portable", "plain_function", "keep", "restore"]
 
 _records = lazy("pyjitc.runtime.records")
@@ -237,13 +237,6 @@ def _named(module: str, qualname: str):
             return None
         found = getattr(found, part, ABSENT)
     return None if found is ABSENT else found
-
-
-def digest(data: bytes) -> bytes:
-    """128 bits that differ for different data: the interpreter's keyed hash, which it uses for files of compiled code,
-    with two keys. Other functions are in extension modules, and loading one takes longer than all the hashing of a warm
-    first call."""
-    return source_hash(1, data) + source_hash(2, data)
 
 
 def code_hash(code: CodeType) -> str:

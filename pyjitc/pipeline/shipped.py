@@ -12,6 +12,7 @@ import os
 import sys
 
 from ..base import relocated
+from ..base.kept import digest
 from ..base.options import Options
 from . import portable
 
@@ -35,7 +36,7 @@ def key_of(function, types, options: Options, target=()) -> str | None:
     if not portable.portable(parts):
         return None
     text = repr((portable.code_hash(function.__code__), parts, tuple(options._replace(cache=False)), *target))
-    return portable.digest(text.encode("utf-8", "surrogatepass")).hex()
+    return digest(text.encode("utf-8", "surrogatepass")).hex()
 
 
 def read(key: str) -> list[tuple]:

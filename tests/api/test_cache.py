@@ -213,7 +213,7 @@ def kept(store, monkeypatch, count, size, limit="0.256"):
     """Writes `count` files of about `size` bytes into one folder, each used one second after the one before."""
     monkeypatch.setenv("PYJITC_CACHE_SIZE", limit)  # megabytes for 256 folders: 1,000 bytes for each
     monkeypatch.setattr(cache, "_file", lambda key: os.path.join(cache.folder(), "00", key))
-    monkeypatch.setattr(cache, "_sources", dict)
+    monkeypatch.setattr(cache, "sources", dict)
     for n in range(count):
         assert cache.write(f"key{n}", (b"x" * size, "", "", "", (), ()))
         os.utime(os.path.join(cache.folder(), "00", f"key{n}"), (n, n))
@@ -351,10 +351,10 @@ def test_an_installed_package_is_known_by_the_record_of_its_installation(tmp_pat
     record.parent.mkdir()
     record.write_text("pyjitc/__init__.py,sha256=0,1")
     tree = cache._own_state()
-    assert pyjitc.__path__[0] in tree and cache.__file__ in cache._sources()
+    assert pyjitc.__path__[0] in tree and cache.__file__ in cache.sources()
     monkeypatch.setattr(pyjitc, "__path__", [str(tmp_path / "pyjitc")])
     installed = cache._own_state()
-    assert installed != tree and cache._own_state() == installed and cache._sources() == {}
+    assert installed != tree and cache._own_state() == installed and cache.sources() == {}
     record.write_text("pyjitc/__init__.py,sha256=1,2222")
     assert cache._own_state() != installed
 
@@ -409,8 +409,8 @@ def test_layouts_are_checked_by_the_process_that_writes(store, fake, monkeypatch
 
 def test_a_file_names_the_modules_of_all_its_variants(store, fake, monkeypatch):
     fresh(k=1.0)(1.0)
-    loaded = cache._sources()
-    monkeypatch.setattr(cache, "_sources", lambda: {cache.__file__: loaded[cache.__file__]})
+    loaded = cache.sources()
+    monkeypatch.setattr(cache, "sources", lambda: {cache.__file__: loaded[cache.__file__]})
     fresh(k=2.0)(1.0)
     assert len(fake.compiles) == 2
     one, = files(store)
@@ -424,7 +424,7 @@ def test_modules_that_another_importer_has_loaded_are_sources_too(monkeypatch):
     file = importlib.import_module("pyjitc.infer.emit").__file__
     monkeypatch.delitem(finder.STATES, file)
     found = os.stat(file)
-    assert cache._sources()[file] == (found.st_size, found.st_mtime_ns)
+    assert cache.sources()[file] == (found.st_size, found.st_mtime_ns)
 
 
 def test_notebook_cells_are_found_in_the_next_session(store, fake):
