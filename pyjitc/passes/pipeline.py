@@ -26,15 +26,16 @@ batches, counted, device, nans, nests, restarts = (lazy(f"{__package__}.{name}")
 # Passes that are imported only where a function has loops, or one of the operations that they look for: importing a
 # module makes a first call slower.
 (accumulators, checked_copies, choices, columns, early, elementary, extremes, flags, frame, independent, inspector, jam,
- joined_sums, latches, localtables, natives, parallel, parts, polling, ranges, reboxing, reload, remainders, retests,
- sharedtables, slots, speculate, texts, unroll, vectorise, versioning) = (
+ joined_sums, latches, localtables, natives, parallel, parts, polling, ranges, reboxing, registers, reload, remainders,
+ retests, sharedtables, slots, speculate, texts, unroll, vectorise, versioning) = (
     lazy(f"{__package__}.{name}")
     for name in ("accumulators", "checked_copies", "choices", "columns", "early", "elementary", "extremes", "flags",
                  "frame", "independent", "inspector", "jam", "joined_sums", "latches", "localtables", "natives",
-                 "parallel", "parts", "polling", "ranges", "reboxing", "reload", "remainders", "retests",
-                 "sharedtables", "slots", "speculate", "texts", "unroll", "vectorise", "versioning"))
+                 "parallel", "parts", "polling", "ranges", "reboxing", "registers", "reload", "remainders",
+                 "retests", "sharedtables", "slots", "speculate", "texts", "unroll", "vectorise", "versioning"))
 _IN_LOOPS = {accumulators, checked_copies, choices, columns, early, extremes, inspector, flags, jam, joined_sums,
-             latches, parallel, parts, polling, reload, remainders, retests, speculate, unroll, vectorise, versioning}
+             latches, parallel, parts, polling, registers, reload, remainders, retests, speculate, unroll,
+             vectorise, versioning}
 _SHIFTS = (arith.ISHL, arith.ISHR)
 _LOOK_FOR = {  # the operations, see also _ASK
     independent: {INDEPENDENT}.__contains__,
@@ -48,6 +49,7 @@ _LOOK_FOR = {  # the operations, see also _ASK
     ranges: lambda op: (op in arith.RANGED or op is memory.CHECK_INDEX or op is arith.IAND
                         or op.bounds and op is not memory.ARRAY_DIM),
     reboxing: lambda op: op.traits & ir.STORES_ITEM,
+    registers: {arith.IXOR}.__contains__,
     reload: {memory.ARRAY_LOAD}.__contains__,
     remainders: {arith.IMOD, arith.IFLOORDIV}.__contains__,
     slots: lambda op: ir.regions_written(op.effects) == ir.TABLES,
@@ -60,8 +62,8 @@ _LOOK_FOR = {  # the operations, see also _ASK
 PASSES: list[Any] = [
     messages, relax, simplify, latches, independent, localtables, gvn, retests, texts, ranges, gvn, slots, reload,
     dce, parallel, remainders, early, elementary, versioning, checked_copies, parts, choices, inspector, flags,
-    speculate, accumulators, joined_sums, jam, vectorise, extremes, unroll, columns, polling, dce, frame, reboxing,
-    refcount,
+    speculate, registers, accumulators, joined_sums, jam, vectorise, extremes, unroll, columns, polling,
+    dce, frame, reboxing, refcount,
 ]
 _NATIVE = frozenset((DefaultDict, Deque, List, ObjectOf))  # the kinds of objects that `natives` may replace
 _AFTER = PASSES.index(parts) + 1  # where the passes over functions that it and `checked_copies` make begin
