@@ -12,7 +12,9 @@ from __future__ import annotations
 
 from ..ir import core as ir
 from ..ops import control
-from ..ops.arith import BAND, FGE, FLT, IADD, IADD_CK, ILE, ILT, ISUB, ISUB_CK, TRUNCATE, WHOLE, numpy_class
+from ..ops.arith import (
+    BAND, CAST, FGE, FLT, IADD, IADD_CK, ILE, ILT, ISUB, ISUB_CK, NARROW, SUMS, TRUNCATE, WHOLE, numpy_class,
+)
 from ..ops.memory import AFFINE_IN_RANGE, ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_VIEW, CELL_LOAD, CHECK_INDEX
 from ..ops.structure import SELECT, UNION_GET, UNION_IS
 from ..types.kinds import Bool, Float, Int, is_float, is_refcounted
@@ -25,6 +27,7 @@ __all__ = ["Invariant", "find_invariant"]
 
 MOST = 12  # the most loads that are hoisted out of a nest
 _CHECKED = {IADD_CK: IADD, ISUB_CK: ISUB, TRUNCATE: WHOLE}
+_SUMMED = SUMS | {CAST, NARROW}  # sums, and conversions of their operands
 _PURE = MOVED | {control.CONST, UNION_IS, UNION_GET}
 
 
@@ -146,7 +149,8 @@ def find_invariant(loop, defs: Definitions, edges, aliases: Aliases, distinct: d
                 pairs[inst] = compared
                 found[inst] = True
     # Only loads of limits and indices are worth comparisons of arrays; loads that need none are hoisted too.
-    wanted = _made_of([*lengths, *(v for i in insts if i.op is CHECK_INDEX for v in i.args)], found)
+    wanted = _made_of([*lengths, *(v for i in insts if i.op is CHECK_INDEX for v in (*_terms(i.args[0]), i.args[1]))],
+                      found)
     needed = {load: others for load, others in pairs.items() if load in wanted or all(
         y in distinct.get(load.args[0], ()) for y in others)}
     if not needed or len(needed) > MOST:
@@ -162,6 +166,13 @@ def find_invariant(loop, defs: Definitions, edges, aliases: Aliases, distinct: d
                 if z not in tests.setdefault(x, []):
                     tests[x].append(z)
     return Invariant([i for i in order if not found[i]], [i for i in order if found[i]], tests)
+
+
+def _terms(v, depth=4) -> list[ir.Value]:
+    """A value and what it is a sum of."""
+    if not depth or v.inst is None or v.inst.op not in _SUMMED:
+        return [v]
+    return [v, *(one for x in v.inst.args for one in _terms(x, depth - 1))]
 
 
 def _is_wide(t) -> bool:

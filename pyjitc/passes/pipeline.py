@@ -26,15 +26,17 @@ batches, counted, device, nans, nests, restarts = (lazy(f"{__package__}.{name}")
 # Passes that are imported only where a function has loops, or one of the operations that they look for: importing a
 # module makes a first call slower.
 (accumulators, checked_copies, choices, columns, early, elementary, extremes, flags, frame, independent, inspector, jam,
- joined_sums, latches, localtables, natives, parallel, parts, polling, ranges, reboxing, reload, remainders, retests,
- sharedtables, slots, speculate, texts, unroll, vectorise, versioning) = (
+ joined_sums, latches, localtables, natives, parallel, parts, polling, ranges, reboxing, recurrences, registers, reload,
+ remainders, retests, sharedtables, slots, speculate, texts, unroll, vectorise, versioning) = (
     lazy(f"{__package__}.{name}")
     for name in ("accumulators", "checked_copies", "choices", "columns", "early", "elementary", "extremes", "flags",
                  "frame", "independent", "inspector", "jam", "joined_sums", "latches", "localtables", "natives",
-                 "parallel", "parts", "polling", "ranges", "reboxing", "reload", "remainders", "retests",
-                 "sharedtables", "slots", "speculate", "texts", "unroll", "vectorise", "versioning"))
+                 "parallel", "parts", "polling", "ranges", "reboxing", "recurrences", "registers", "reload",
+                 "remainders", "retests", "sharedtables", "slots", "speculate", "texts", "unroll", "vectorise",
+                 "versioning"))
 _IN_LOOPS = {accumulators, checked_copies, choices, columns, early, extremes, inspector, flags, jam, joined_sums,
-             latches, parallel, parts, polling, reload, remainders, retests, speculate, unroll, vectorise, versioning}
+             latches, parallel, parts, polling, recurrences, registers, reload, remainders, retests, speculate,
+             unroll, vectorise, versioning}
 _SHIFTS = (arith.ISHL, arith.ISHR)
 _LOOK_FOR = {  # the operations, see also _ASK
     independent: {INDEPENDENT}.__contains__,
@@ -48,6 +50,8 @@ _LOOK_FOR = {  # the operations, see also _ASK
     ranges: lambda op: (op in arith.RANGED or op is memory.CHECK_INDEX or op is arith.IAND
                         or op.bounds and op is not memory.ARRAY_DIM),
     reboxing: lambda op: op.traits & ir.STORES_ITEM,
+    recurrences: {memory.ARRAY_STORE}.__contains__,
+    registers: {arith.IXOR}.__contains__,
     reload: {memory.ARRAY_LOAD}.__contains__,
     remainders: {arith.IMOD, arith.IFLOORDIV}.__contains__,
     slots: lambda op: ir.regions_written(op.effects) == ir.TABLES,
@@ -60,8 +64,8 @@ _LOOK_FOR = {  # the operations, see also _ASK
 PASSES: list[Any] = [
     messages, relax, simplify, latches, independent, localtables, gvn, retests, texts, ranges, gvn, slots, reload,
     dce, parallel, remainders, early, elementary, versioning, checked_copies, parts, choices, inspector, flags,
-    speculate, accumulators, joined_sums, jam, vectorise, extremes, unroll, columns, polling, dce, frame, reboxing,
-    refcount,
+    speculate, registers, recurrences, accumulators, joined_sums, jam, vectorise, extremes, unroll, columns, polling,
+    dce, frame, reboxing, refcount,
 ]
 _NATIVE = frozenset((DefaultDict, Deque, List, ObjectOf))  # the kinds of objects that `natives` may replace
 _AFTER = PASSES.index(parts) + 1  # where the passes over functions that it and `checked_copies` make begin
@@ -285,6 +289,14 @@ def _keeps_checks(fn: ir.Function) -> bool:
             and sum([len(block.insts) for block in fn.blocks]) > 2 * versioning.LEAST)
 
 
+def _stores_below(fn: ir.Function) -> bool:
+    """Whether there is a store of a float that depends on a comparison with a bound."""
+    return any([i.op is memory.ARRAY_STORE and is_float(i.args[-1].type)
+                for block in fn.blocks if block.insts[-1].op is BRANCH
+                and (test := block.insts[-1].args[0].inst) is not None and test.op is arith.ILT
+                for i in block.insts[-1].targets[0].block.insts])
+
+
 def _chooses_calls(fn: ir.Function) -> bool:
     """Whether a function has calls, and branches on a condition of what its entry has computed."""
     if not any([inst.op is INVOKE for block in fn.blocks for inst in block.insts]):
@@ -315,6 +327,7 @@ _ASK: dict[Any, Callable[[ir.Function], bool]] = {
     localtables: lambda fn: _has(fn, _makes_table),
     parts: lambda fn: _count_loops(fn) > MOST_LOOPS,
     reload: _uses_array_again,
+    recurrences: _stores_below,
     retests: _compares_again,
     unroll: lambda fn: any([_is_small_number(v) for block in fn.blocks for inst in block.insts
                             for edge in inst.targets for v in edge.args]),

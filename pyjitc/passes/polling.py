@@ -17,7 +17,7 @@ After:   header(i, stop): branch i != stop -> go(stop), pause
 A row, an innermost loop that the guard before its nest has found short enough (`versioning.py`), runs to its end; the
 loop around it polls for the length of the row at each of its steps. A loop that is known to make few trips does not
 poll, neither one of constant length nor one for which the guard says so.
-The body of a loop of a few scalar operations is written twice or four times, with one poll for all copies. A function
+The body of a loop of a few scalar operations is written four times, with one poll for all copies. A function
 is flagged `skips_loop_passes` if all of its loops have the single-loop form above and recompute no invariant value: the
 loop passes of LLVM would find nothing to do. An outer loop needs no poll of its own if no iteration can finish without
 reaching the poll of an inner loop. Where an iteration may make an array, or copy or search an object of the
@@ -52,8 +52,7 @@ STRIP = 1 << 14  # iterations between two polls
 _FEW_CALLS = 1 << 8  # iterations between two polls where each may make or copy something large
 _CALL = FUEL // _FEW_CALLS  # units of work of such an iteration
 _LONG_STEP = 1 << 40  # beyond it, the product of a step and the length of a strip may not fit
-_BRIEF = 20  # most operations of a loop whose body is written twice
-_BRIEFER, _COPIES = 14, 4  # most operations of a loop whose body is written more often, and how often
+_BRIEF, _COPIES = 20, 4  # most operations of a loop whose body is written several times, and how often
 _FEW = 16  # most loops of a function in which loops are unrolled: with hundreds, compiling would take too long
 _SHORT = 256  # a loop that is known to make at most this many iterations does not poll
 _NESTED = 1 << 12  # loops in loops do not poll either, if they make at most this many iterations together
@@ -400,15 +399,15 @@ def _scalar(loop) -> bool:
 
 
 def _copied(loop, number, readers) -> dict[ir.Value, dict[ir.Block, ir.Value]]:
-    """Unroll a loop to `_COPIES` copies of its body, or two if it is not very small, with one poll for all: each copy
-    but the last continues with the next one.
+    """Unroll a loop to `_COPIES` copies of its body, with one poll for all: each copy but the last continues with the
+    next one.
     Before:  header: ... branch -> latch, out              latch: poll; jump header
     After:   header: ... branch -> latch, out              latch: jump header'
              header': ... branch -> latch', out            latch': poll; jump header
     Returns the new definitions of values that are used after the loop, for `repair`. number: block -> its place in the
     order."""
     blocks = sorted(loop.blocks, key=number.__getitem__)
-    values: list[dict[ir.Value, ir.Value]] = [{} for _ in range(_COPIES - 1 if size(loop) <= _BRIEFER else 1)]
+    values: list[dict[ir.Value, ir.Value]] = [{} for _ in range(_COPIES - 1)]
     copies = [dict(zip(blocks, blocks)), *[clone_blocks(blocks, one) for one in values]]
     for copy, following in zip(copies, [*copies[1:], copies[0]]):
         for edge in copy[loop.latches[0]].edges():

@@ -31,8 +31,8 @@ from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import control, structure
 from ..ops.arith import (
-    BAND, CAST, IADD, IADD_CK, IAND, IEQ, IGE, ILE, IMUL, IMUL_CK, INE, INT_MAX, INT_MIN, IOR, ISHR, ISUB, ISUB_CK,
-    IXOR, NARROW, SUMS,
+    BAND, CAST, IADD, IADD_CK, IAND, IEQ, IGE, ILE, IMUL, IMUL_CK, INE, INT_MAX, INT_MIN, IOR, ISHL, ISHR, ISUB,
+    ISUB_CK, IXOR, NARROW, SUMS,
 )
 from ..ops.memory import ARRAY_DIM, ARRAY_LOAD
 from ..types.kinds import Bool, Int, NpBool, is_integer
@@ -44,7 +44,7 @@ __all__ = ["run"]
 MOST = 3  # the most instructions of an arm, besides constants
 CHAIN = 12  # the most instructions of an arm that contains a choice
 _SUMS = (IADD_CK, ISUB_CK, IMUL_CK)  # sums of one value and constants are in range where the value is in an interval
-_CHEAP = {*_SUMS, IADD, ISUB, IMUL, IAND, IOR, IXOR, ISHR}
+_CHEAP = {*_SUMS, IADD, ISUB, IMUL, IAND, IOR, IXOR, ISHL, ISHR}
 
 
 def run(fn: ir.Function, options=None) -> None:
@@ -328,8 +328,8 @@ def _interval(arm, loop, defs, edges, twins):
                 inst.op in (IEQ, INE) and _constant(inst.args[1]) is not None):
             of_choice |= inst.op is structure.CHOOSE
             continue
-        if (inst.op not in _CHEAP or not is_integer(inst.result.type) or inst.op is ISHR
-            and defs.constant(inst.args[1]) is None):
+        if (inst.op not in _CHEAP or not is_integer(inst.result.type) or (inst.op is ISHL or inst.op is ISHR)
+            and _constant(inst.args[1]) is None):
             return None
         if inst.op not in _SUMS:
             continue

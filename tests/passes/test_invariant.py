@@ -157,6 +157,47 @@ def test_a_limit_that_the_loop_changes():
             assert (out == out2).all() and n[0] == n2[0]
 
 
+def lagged(out, lags):
+    for c in range(len(lags)):
+        for i in range(lags[c], len(out)):
+            out[i] += out[i - lags[c]]
+
+
+def window(out, x, start, width):
+    for c in range(len(start)):
+        for i in range(width):
+            out[c] += x[start[c] + i]
+
+
+def test_a_distance_in_memory_leaves_no_checks():
+    """The distance is read before the inner loop, and the guard tests the indices at both ends."""
+    args = np.arange(40), np.array([1, 5, 10])
+    found = list(stores(lagged, args))
+    assert found and not any(i.op is ARRAY_LOAD and i.args[0].name == "lags"
+                             for loop, _ in found for b in loop.blocks for i in b.insts)
+    agree(lagged, *args)
+
+
+def test_a_distance_that_the_loop_changes():
+    for first in (0, 2, 6, 9):
+        both = [np.array([3, 1, 2, 4, 2, 1, 3, 2, 1, 2, 5, 1]) for _ in range(2)]
+        errors = []
+        for f, whole in zip((njit(lagged), lagged), both):
+            try:
+                f(whole[:10], whole[first:first + 2])
+            except IndexError as error:
+                errors.append(str(error))
+        assert len(set(errors)) == len(errors) / 2 and (both[0] == both[1]).all()
+
+
+def test_a_distance_that_leaves_the_array():
+    for lags in ([4, -2], [-11], [0], [50], []):
+        agree(lagged, np.arange(10), np.array(lags, np.int64))
+    agree(lagged, np.arange(10.0), np.array([3, 7], np.int32))
+    for start in ([2, 0], [5, 7], [-4], [-5], [-12], [6]):
+        agree(window, np.zeros(2), np.arange(10.0), np.array(start), 4)
+
+
 def test_a_limit_that_is_seen_as_another_type():
     def case():
         whole = np.zeros(48)
