@@ -1,9 +1,11 @@
 """Suite `c`: loops against C, compiled by `cc -O3 -march=native -ffp-contract=off -fno-strict-aliasing`, and against
 Numba with its checks off. pyjitc is judged with all its checks on.
 
-A figure is the ratio of pyjitc's time to C's; both run in turns in one process. The results of every contender are
-compared with the interpreter's before it is timed. Without a `cc` the suite says so, and the figures are ratios to
-Numba's time.
+A figure is the ratio of pyjitc's time to C's; both run in turns in one process. Each program gets SETS sets of data in
+turn: where it gets the same few thousand numbers again and again, a processor learns the branches that depend on them,
+in one contender's code and not in another's, and the figures say nothing about other data. The results of every
+contender are compared with the interpreter's before it is timed. Without a `cc` the suite says so, and the figures are
+ratios to Numba's time.
 """
 from __future__ import annotations
 
@@ -29,6 +31,7 @@ PROGRAMS = os.path.join(HERE, "c_programs.py")
 SOURCE = os.path.join(HERE, "c_programs.c")
 FLAGS = ("-O3", "-march=native", "-ffp-contract=off", "-fno-strict-aliasing")
 
+SETS = 8
 # the largest allowed ratios of pyjitc's time to the peer's: (geometric mean of all programs, one program)
 BUDGETS = {"C": (1.0, 1.25), "Numba": (0.9, 1.1)}
 RESULTS = {"void": None, "f64": ctypes.c_double, "i64": ctypes.c_int64, "u64": ctypes.c_uint64}
@@ -39,14 +42,15 @@ class Program:
     for further calls with the same objects, so that a call costs less than one microsecond more than one from C."""
 
     def __init__(self, function, result):
-        self.function, self.known, self.given = function, (), ()
+        self.function, self.known = function, {}
         function.restype = RESULTS[result]
         self.wrap = np.uint64 if result == "u64" else None
 
     def __call__(self, *args):
-        if len(args) != len(self.known) or any(a is not b for a, b in zip(args, self.known)):
-            self.known, self.given = args, tuple(one for a in args for one in _converted(a))
-        result = self.function(*self.given)
+        key = tuple(map(id, args))
+        if key not in self.known:  # the arguments are kept, too, so that no others get their addresses
+            self.known[key] = args, tuple(one for a in args for one in _converted(a))
+        result = self.function(*self.known[key][1])
         return result if self.wrap is None else self.wrap(result)
 
 
@@ -99,8 +103,8 @@ def measure(peers, *, quick: bool, only: str) -> list[Row]:
 
 
 def _row(name, function, prepare, contenders, quick) -> Row:
-    def arguments():
-        return prepare(np.random.default_rng(0))
+    def arguments(seed=0):
+        return prepare(np.random.default_rng(seed))
 
     judge = next((peer for peer in BUDGETS if peer in contenders), None)
     budget = BUDGETS[judge][1] if judge else None
@@ -113,7 +117,8 @@ def _row(name, function, prepare, contenders, quick) -> Row:
             problem = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
         if problem:
             return Row("c", name, "x", None, note=f"{label}: {problem}", budget=budget)
-    times = runs({label: cases[name][0] for label, cases in contenders.items()}, arguments, 5 if quick else 15)
+    times = runs({label: cases[name][0] for label, cases in contenders.items()}, arguments, 5 if quick else 15,
+                 others=[arguments(seed) for seed in range(1, SETS)])
     ratios = {label: ratio(times["pyjitc"], times[label]) for label in contenders}
     cells = {"time": f"{sample(times['pyjitc']).median * 1e6:,.1f} us"}
     for peer in BUDGETS:

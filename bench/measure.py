@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from contextlib import contextmanager
-from typing import Callable, Mapping, NamedTuple
+from typing import Callable, Mapping, NamedTuple, Sequence
 
 import numpy as np
 
@@ -88,13 +88,15 @@ def _clock(f, *args) -> float:
     return time.perf_counter() - start
 
 
-def runs(contenders: Mapping[str, Callable], prepare: Callable, rounds: int,
-         enough: float = 1e-3) -> dict[str, list[float]]:
+def runs(contenders: Mapping[str, Callable], prepare: Callable, rounds: int, enough: float = 1e-3,
+         others: Sequence[tuple] = ()) -> dict[str, list[float]]:
     """The seconds of one call `f(*prepare())`: {label: one figure per round}. All contenders work in the same arrays,
     which are restored, untimed, before each window: the address of an array can matter more than a check. Short calls
-    are repeated within a window until they take `enough` seconds together, unless they change their arguments."""
-    args = prepare()
-    contents = [(a, a.copy()) for a in args if isinstance(a, np.ndarray)]
+    are repeated within a window until they take `enough` seconds together, unless they change their arguments.
+
+    others: more arguments. A window calls with all of them, in turns, and the figure is the mean."""
+    sets = [prepare(), *others]
+    contents = [(a, a.copy()) for args in sets for a in args if isinstance(a, np.ndarray)]
 
     def restore():
         for array, content in contents:
@@ -102,13 +104,13 @@ def runs(contenders: Mapping[str, Callable], prepare: Callable, rounds: int,
 
     spent, changes = {}, False
     for label, f in contenders.items():
-        f(*args)
+        f(*sets[0])
         restore()
-        spent[label] = _clock(f, *args)
+        spent[label] = _clock(f, *sets[0])
         changes = changes or any(not np.array_equal(array, content) for array, content in contents)
     # the same for all contenders, since repeated calls find their data in the caches
     once = changes and min(spent.values()) > 2e-5
-    repeat = {label: 1 if once else max(1, int(enough / max(one, 1e-9))) for label, one in spent.items()}
+    repeat = {label: 1 if once else max(1, int(enough / max(one, 1e-9) / len(sets))) for label, one in spent.items()}
     windows = {label: WINDOWS if one < 0.02 else 1 for label, one in spent.items()}
     times = {label: [] for label in contenders}
     order = list(contenders.items())
@@ -120,9 +122,10 @@ def runs(contenders: Mapping[str, Callable], prepare: Callable, rounds: int,
                 restore()
                 start = time.perf_counter()
                 for _ in range(n):
-                    f(*args)
+                    for args in sets:
+                        f(*args)
                 best = min(best, time.perf_counter() - start)
-            times[label].append(best / n)
+            times[label].append(best / (n * len(sets)))
     return times
 
 

@@ -319,11 +319,14 @@ def _vectorised(told, by_file) -> None:
             continue
         for one in by_file.get(remark.filename, ()):
             if remark.line in one.by_number:
-                loops.setdefault((remark.filename, one.loop_of(remark.line)), []).append(remark.message)
+                # a vectorised loop is told at its start, in the line of an array's statement where that is the loop
+                start = remark.message.startswith(_VECTORISED)
+                number = remark.line if start else one.loop_of(remark.line)
+                loops.setdefault((remark.filename, number), []).append(remark.message)
     for (filename, number), messages in loops.items():
-        good = [m for m in messages if m.startswith("vectorized loop")]
+        good = [m for m in messages if m.startswith(_VECTORISED)]
         if good:
-            text = good[0].replace("vectorized loop (vectorization width: ", "vectorised: ").replace(
+            text = good[0].replace(f"{_VECTORISED} (vectorization width: ", "vectorised: ").replace(
                 ", interleaved count: ", " elements at once, interleaved ").rstrip(")")
             _note(by_file, filename, number, Fact("loop", text, True))
             continue
@@ -331,6 +334,7 @@ def _vectorised(told, by_file) -> None:
             _note(by_file, filename, number, Fact("loop", f"not vectorised: {_reason(messages)}"))
 
 
+_VECTORISED = "vectorized loop"
 # LLVM's remark on a loop -> its meaning in terms of Python, and advice. A remark hides those that come after it.
 _REASONS = (
     ("call instruction cannot be vectorized", "it calls a function or the interpreter for each element"),

@@ -11,10 +11,18 @@ __all__ = ["call"]
 
 
 def call(e, inst: ir.Inst, callee: ir.Function) -> str:
-    """Emit the call of a function for all chunks; returns the status."""
+    """Emit the call of a function for all chunks; returns the status. A single chunk needs no pool: the function is
+    called as any other."""
     chunks, *rest = [e.values[x] for x in inst.args]
     parts = [(c, v) for p, values in zip(callee.params[1:], rest, strict=True)
              for c, v in zip(components(p.type), values, strict=True)]
+    single, several, done = e.label("single"), e.label("several"), e.label("done")
+    e.branch(e.assign(f"icmp eq i64 {chunks[0]}, 1"), single, several)
+    e.start(single)
+    alone, _ = e.native_call(callee, ["i64 0", *(f"{c} {v}" for c, v in parts)])
+    at_single = e.current
+    e.jump(done)
+    e.start(several)
     frame = e.alloca("i64", max(len(parts), 1))
     for k, (c, v) in enumerate(parts):
         where = frame if k == 0 else e.assign(f"getelementptr i64, ptr {frame}, i64 {k}")
@@ -24,8 +32,12 @@ def call(e, inst: ir.Inst, callee: ir.Function) -> str:
     short = "false"
     if "short" in inst.attrs:  # the first value is how many iterations a chunk has
         short = e.assign(f"icmp ule i64 {rest[0][0]}, {inst.attrs['short']}")
-    return e.assign(f"call i32 @pyjitc_region(ptr {_entry(e, callee, [c for c, _ in parts])}, ptr {frame}, "
-                    f"i64 {chunks[0]}, ptr null, i1 {short})")
+    shared = e.assign(f"call i32 @pyjitc_region(ptr {_entry(e, callee, [c for c, _ in parts])}, ptr {frame}, "
+                      f"i64 {chunks[0]}, ptr null, i1 {short})")
+    at_several = e.current
+    e.jump(done)
+    e.start(done)
+    return e.phi("i32", [(alone, at_single), (shared, at_several)])
 
 
 def _entry(outer, callee: ir.Function, types: list[str]) -> str:

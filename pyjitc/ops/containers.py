@@ -279,7 +279,7 @@ def _item(types, attrs) -> Any:
 
 LIST_NEW = Op("list_new", lambda types, attrs: attrs["type"], RAISES | ALLOCATES | HOST, lower=_list_new_lower,
               stores=_stores_items, partials=NO_RULE, eval=lambda *items, type: list(items), eval_attrs=True,
-              doc="list of {type} with these items", traits=NEW_OBJECT)
+              doc="a new {type} with these items", traits=NEW_OBJECT)
 LIST_LEN = Op("list_len", lambda types, attrs: Int, reads(OBJECTS) | HOST, lower=_len_lower, partials=NONDIFF, eval=len,
               bounds=(0, MAX_BYTES >> 3), doc="how many items a list or a tuple has", cost=1)
 LIST_GET = Op("list_get", _item, RAISES | ALLOCATES | reads(OBJECTS) | HOST, lower=_get_lower, partials=NO_RULE,

@@ -390,7 +390,7 @@ _ANY = RAISES | READS | WRITES | HOST
 
 DICT_NEW = Op("dict_new", _given, RAISES | ALLOCATES | HOST, lower=_made("PyDict_New", "PyDict_SetItem"), stores=_pairs,
               partials=NO_RULE, eval=lambda *x, type: dict(zip(x[::2], x[1::2])), eval_attrs=True,
-              doc="dict of {type} with these keys and values, in turns", traits=NEW_OBJECT)
+              doc="a new {type} with these keys and values, in turns", traits=NEW_OBJECT)
 DICT_LEN = Op("dict_len", lambda types, attrs: Int, reads(OBJECTS) | HOST, lower=_len_of(platform.DICT["used"]),
               partials=NONDIFF, eval=len, bounds=(0, MAX_BYTES >> 3), doc="how many keys a dict has", cost=1)
 DICT_GET = Op("dict_get", lambda types, attrs: types[0].values, _READ, lower=_get_lower, partials=NO_RULE,
@@ -420,7 +420,7 @@ DICT_NEVER = Op("dict_never", lambda types, attrs: Bool, 0, lower=lambda e, inst
                 eval=lambda d: False, doc="False, which inference does not know: code that shows what a dict may hold")
 SET_NEW = Op("set_new", _given, RAISES | ALLOCATES | HOST, lower=_made("PySet_New", "PySet_Add"), partials=NO_RULE,
              stores=lambda types, attrs: [(attrs["type"], 0, t) for t in types], eval=lambda *x, type: set(x),
-             eval_attrs=True, doc="set of {type} with these items", traits=NEW_OBJECT)
+             eval_attrs=True, doc="a new {type} with these items", traits=NEW_OBJECT)
 SET_LEN = Op("set_len", lambda types, attrs: Int, reads(OBJECTS) | HOST, lower=_len_of(platform.SET["used"]),
              partials=NONDIFF, eval=len, bounds=(0, MAX_BYTES >> 3), doc="how many items a set has", cost=1)
 SET_HAS = Op("set_has", lambda types, attrs: Bool, _LOOK, lower=_has("set", "PySet_Contains"), partials=NONDIFF,

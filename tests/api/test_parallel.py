@@ -655,18 +655,39 @@ def raises_at(a, k):
         a[i] = i
 
 
-@pytest.mark.parametrize("k", [1, 10, 5000, 40_000])
-def test_the_first_exception_wins(k):
+@pytest.mark.parametrize("n, k", [(N, 1), (N, 10), (N, 5000), (N, 40_000), (12, 1), (12, 10)])
+def test_the_first_exception_wins(n, k):
+    """12 iterations are a single chunk, which runs without the pool."""
     f = njit(parallel=True)(raises_at)
     assert len(regions(raises_at, A, k)) == 1
     for _ in range(20):
-        a = np.full(N, -1.0)
+        a = np.full(n, -1.0)
         with pytest.raises(ValueError, match=f"^at {k - 1}$") as caught:
             f(a, k)
         assert (a[:k - 1] == np.arange(k - 1)).all() and a[k - 1] == -1
     entries = traceback.extract_tb(caught.value.__traceback__)[1:]
     assert [entry.name for entry in entries] == ["raises_at"]
     assert entries[0].lineno == raises_at.__code__.co_firstlineno + 3
+
+
+def small(a, flag, n):
+    out = np.zeros(n)
+    total, least, hits = 0.0, np.inf, 0
+    for i in prange(n):
+        out[i] = a[i] * 2.0 if flag else a[i]
+        total += a[i]
+        least = min(least, a[i])
+        hits += a[i] > 0.5
+    return out, total, least, hits
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 7, 500])
+def test_a_few_iterations(n):
+    """None, or a single chunk, which gets bools, numbers and arrays as arguments, and stores its results."""
+    f = njit(parallel=True)(small)
+    assert len(regions(small, A, True, n)) == 1
+    for flag in (True, False):
+        assert not difference(outcome(small, (A, flag, n)), outcome(f, (A, flag, n)))
 
 
 def taken(a, b):

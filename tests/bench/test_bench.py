@@ -16,7 +16,7 @@ from bench import c, page, readme, small
 from bench.__main__ import SUITES, main
 from bench.loops import outcome, same
 from bench.machine import describe
-from bench.measure import Sample
+from bench.measure import Sample, runs
 from bench.peers import load as load_programs
 from bench.results import Results, WrongFile, load, regressions
 from bench.table import Row
@@ -274,6 +274,29 @@ def test_a_program_beside_c():
     rows = {row.name: row for row in c.measure((), quick=True, only="fnv1a")}
     assert rows["fnv1a"].note == "" and rows["fnv1a"].ratios.keys() == {"C"}
     assert rows.keys() == {"fnv1a", "geometric mean over C", "worst over C"}
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+def test_each_set_of_data_reaches_a_program_in_c(tmp_path):
+    function, prepare = load_programs(c.PROGRAMS, "cpython")["CASES"]["fnv1a"]
+    in_c, sets = c.compiled(str(tmp_path))["fnv1a"], [prepare(np.random.default_rng(seed)) for seed in range(3)]
+    with np.errstate(over="ignore"):
+        expected = [function(*args) for args in sets]
+    assert [[in_c(*args) for args in sets] for _ in range(2)] == [expected, expected] and len(set(expected)) == 3
+
+
+def test_calls_take_turns_with_all_sets_of_data():
+    a, b, called = np.zeros(2), np.ones(2), []
+
+    def f(x):
+        called.append((x is a, x[0]))
+        x += 5
+        time.sleep(1e-4)
+
+    times = runs({"f": f}, lambda: (a,), 2, others=[(b,)])
+    assert len(times["f"]) == 2 and min(times["f"]) >= 1e-4
+    turns = called[2:]  # after those that look how long a call takes
+    assert len(turns) % 4 == 0 and turns == [(True, 0.0), (False, 1.0)] * (len(turns) // 2)
 
 
 def test_without_a_compiler_of_c(monkeypatch):
