@@ -187,16 +187,58 @@ grow:
   call void @Py_DecRef(ptr %x)
   ret i32 %status
 }""",
+    # The collector may run a finalizer that changes the list while the tuple is allocated: then it is made anew.
+    "pyj_tuple_from": """
+define internal ptr @pyj_tuple_from(ptr %list, i64 %first) nounwind noinline {
+  %size.at = getelementptr i8, ptr %list, i64 16
+  br label %make
+make:
+  %size = load i64, ptr %size.at, align 8
+  %rest = sub i64 %size, %first
+  %some = icmp sgt i64 %rest, 0
+  %n = select i1 %some, i64 %rest, i64 0
+  %made = call ptr @PyTuple_New(i64 %n)
+  %failed = icmp eq ptr %made, null
+  br i1 %failed, label %done, label %look
+look:
+  %now = load i64, ptr %size.at, align 8
+  %same = icmp eq i64 %now, %size
+  br i1 %same, label %fill, label %drop
+drop:
+  call void @pyj_release_object(ptr %made)
+  br label %make
+fill:
+  %items.at = getelementptr i8, ptr %list, i64 24
+  %items = load ptr, ptr %items.at, align 8
+  %from = getelementptr ptr, ptr %items, i64 %first
+  %to = getelementptr i8, ptr %made, i64 24
+  br label %next
+next:
+  %k = phi i64 [ 0, %fill ], [ %k1, %one ]
+  %end = icmp eq i64 %k, %n
+  br i1 %end, label %done, label %one
+one:
+  %at = getelementptr ptr, ptr %from, i64 %k
+  %x = load ptr, ptr %at, align 8
+  call void @pyj_retain_object(ptr %x)
+  %place = getelementptr ptr, ptr %to, i64 %k
+  store ptr %x, ptr %place, align 8
+  %k1 = add i64 %k, 1
+  br label %next
+done:
+  ret ptr %made
+}""",
 })
 
 # helper -> other helpers it calls
 NEEDS = {
-    "pyj_list_shorten": ("pyj_release_object",),
+    "pyj_list_shorten": ("pyj_release_object",), "pyj_tuple_from": ("pyj_release_object", "pyj_retain_object"),
     **{f"pyj_copy_{t}": ("pyj_new",) for t in _SIZES},
 }
 _DECLARATIONS = {
     "malloc": "declare noalias ptr @malloc(i64)", "calloc": "declare noalias ptr @calloc(i64, i64)",
-    "free": "declare void @free(ptr)", "PyErr_NoMemory": "declare ptr @PyErr_NoMemory()",
+    "PyTuple_New": "declare ptr @PyTuple_New(i64)", "free": "declare void @free(ptr)",
+    "PyErr_NoMemory": "declare ptr @PyErr_NoMemory()",
     "Py_IncRef": "declare void @Py_IncRef(ptr)", "Py_DecRef": "declare void @Py_DecRef(ptr)",
     "memcmp": "declare i32 @memcmp(ptr, ptr, i64)", "PyErr_SetString": "declare void @PyErr_SetString(ptr, ptr)",
     "PyErr_SetObject": "declare void @PyErr_SetObject(ptr, ptr)",
