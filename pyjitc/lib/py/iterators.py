@@ -365,19 +365,20 @@ def product_of_any(repeat, *iterables):
 def product_of(iterables, repeat):
     if repeat < 0:
         raise ValueError("repeat argument cannot be negative")
-    return products_of([list(x) for x in iterables] * repeat)
+    return products_of([tuple(list(x)) for x in iterables] * repeat)
 
 
 def products_of(pools):
     """products() of a number of pools that is known only at run time."""
     n = len(pools)
-    at = np.zeros(n, np.int64)
+    at = [0 for pool in pools]
     more = True
     for pool in pools:
         if len(pool) == 0:
             more = False
+    like = tuple([x for pool in pools[:0] for x in pool])
     while more:
-        yield tuple([pools[k][int(at[k])] for k in range(n)])
+        yield one_of_each(pools, at, like)
         k = n - 1
         while k >= 0 and at[k] + 1 == len(pools[k]):
             at[k] = 0
@@ -385,6 +386,13 @@ def products_of(pools):
         more = k >= 0
         if more:
             at[k] += 1
+
+
+def one_of_each(pools, at, like):
+    made = TUPLE_LIKE(like, len(pools))
+    for k in range(len(pools)):
+        TUPLE_PUT(made, k, pools[k], at[k])
+    return made
 
 
 def combinations_of_any(iterable, r):
