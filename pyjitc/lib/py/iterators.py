@@ -1,6 +1,4 @@
 """The functions of `itertools` in the compiled subset: generators and iteration states."""
-import numpy as np
-
 from ...ops.containers import TUPLE_LIKE, TUPLE_PUT
 from ...ops.memory import CELL_LOAD, CELL_STORE
 from ...ops.structure import PACK, STRUCT_GET
