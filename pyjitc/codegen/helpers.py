@@ -180,9 +180,49 @@ grow:
   call void @Py_DecRef(ptr %x)
   ret i32 %status
 }""",
+    # The collector may run a finalizer that changes the list while the tuple is allocated: then it is made anew.
+    "pyj_tuple_from": """
+define internal ptr @pyj_tuple_from(ptr %list, i64 %first) nounwind noinline {
+  %size.at = getelementptr i8, ptr %list, i64 16
+  br label %make
+make:
+  %size = load i64, ptr %size.at, align 8
+  %rest = sub i64 %size, %first
+  %some = icmp sgt i64 %rest, 0
+  %n = select i1 %some, i64 %rest, i64 0
+  %made = call ptr @PyTuple_New(i64 %n)
+  %failed = icmp eq ptr %made, null
+  br i1 %failed, label %done, label %look
+look:
+  %now = load i64, ptr %size.at, align 8
+  %same = icmp eq i64 %now, %size
+  br i1 %same, label %fill, label %drop
+drop:
+  call void @pyj_release_object(ptr %made)
+  br label %make
+fill:
+  %items.at = getelementptr i8, ptr %list, i64 24
+  %items = load ptr, ptr %items.at, align 8
+  %from = getelementptr ptr, ptr %items, i64 %first
+  %to = getelementptr i8, ptr %made, i64 24
+  br label %next
+next:
+  %k = phi i64 [ 0, %fill ], [ %k1, %one ]
+  %end = icmp eq i64 %k, %n
+  br i1 %end, label %done, label %one
+one:
+  %at = getelementptr ptr, ptr %from, i64 %k
+  %x = load ptr, ptr %at, align 8
+  call void @pyj_retain_object(ptr %x)
+  %place = getelementptr ptr, ptr %to, i64 %k
+  store ptr %x, ptr %place, align 8
+  %k1 = add i64 %k, 1
+  br label %next
+done:
+  ret ptr %made
+}""",
 })
 
-# helper -> other helpers it calls
 # The functions that need the interpreter lock, called in helpers that functions without the lock use.
 _LOCKED = {
     "PyErr_NoMemory": ("ptr", ""), "PyErr_CheckSignals": ("i32", ""), "PyErr_SetString": ("void", "ptr %a, ptr %b"),

@@ -7,6 +7,7 @@ to calls of the interpreter's C API:
 - calls of functions and classes of Python's library (`re.match`, `Decimal`, `datetime.now`, `ChainMap`), of functions
   of the program that its decorators have wrapped (`contextlib.contextmanager`, `functools.singledispatch`), and
   attributes of its modules and of its objects that are known when the function is compiled;
+- attributes that an object of the library in a class of the program finds (`functools.singledispatchmethod`);
 - every operation on a value that such a call returned, which is a Python object for compiled code, and next() of an
   iterator that a global or captured variable has;
 - generators that take values or exceptions, and objects of classes that have their own `__new__` or `__getattr__`, or
@@ -21,7 +22,7 @@ import builtins
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 
 from ..ops import generic
-from ..types.classes import is_fixed, is_of_library
+from ..types.classes import is_fixed, is_of_library, own
 from ..types.kinds import Generator, Iterator, Method, Object, ObjectOf, Singleton, all_parts, any_part, members_of
 from .evaluate import Evaluator, UserCall
 from .forgiving import INSTALLED, Forgiving
@@ -81,7 +82,8 @@ class InterpretedLibrary(Forgiving):
         if inst.op is generic.GETATTR and isinstance(first, Iterator):
             return True
         if inst.op is generic.GETATTR and isinstance(first, ObjectOf):
-            return inst.attrs["name"] == "__dict__" or _finds_attributes(first)
+            name = inst.attrs["name"]
+            return name == "__dict__" or _finds_attributes(first) or _is_of_library(own(first.cls, name))
         if inst.op is generic.GETATTR and isinstance(first, Singleton):
             if not hasattr(first.value, inst.attrs["name"]):
                 return False  # it is misspelt

@@ -2,12 +2,14 @@
 
 A Python function of the program, the `__init__` of one of its classes or a method is called directly: the interpreter
 binds the items to the parameters (it calls a function with the same parameters, which returns the tuple of its
-arguments, and raises the right TypeError), and the call gets the items of that tuple. If the function takes neither
-`*args` nor `**keywords`, compiled code binds the items, and calls the interpreter for the error alone.
+arguments, and raises the right TypeError), and the call gets the items of that tuple. If the function takes no
+`**keywords`, and no keywords are given beside items for its `*args`, compiled code binds the items, and calls the
+interpreter for the error alone.
 """
 from __future__ import annotations
 
 import functools
+import sys
 from collections import namedtuple
 from types import FunctionType, MethodType
 
@@ -67,10 +69,12 @@ def call_starred(on, callee, first, items, keywords):
     in_order = items is None or isinstance(items.type, (List, TupleOf)) and tuple(asked) == names[
         len(before):len(before) + len(asked)]
     by_position = not unknown or code.co_posonlyargcount <= len(before)
-    if in_order and by_position and not code.co_flags & (_VARARGS | _KEYWORDS):
+    # Items that `*args` takes are behind those of all other parameters.
+    simple = not has_rest or items is not None and not unknown and not named and len(first) <= count
+    if in_order and by_position and simple and not code.co_flags & _KEYWORDS:
         left_out = {**dict(zip(names[count - len(found.defaults[0]):], found.defaults[0])), **found.defaults[1]}
         bound = on.library.bound_by_name(binder, items, keywords if unknown else None, (*asked, *asked_only),
-                                         len(asked), left_out)
+                                         sys.maxsize if has_rest else len(asked), left_out)
     else:
         held = [x.type for x in (*found.defaults[0], *(found.defaults[1].values() if unknown else ()))]
         bound = on.library.bound(binder, items, keywords if unknown else None, held, found.held)
@@ -89,7 +93,7 @@ def call_starred(on, callee, first, items, keywords):
         if items is None:
             operands[at] = on.settle(Apply(structure.TUPLE_MAKE, *first[count:], cls=None))[0]
         else:
-            rest = on.settle(on.library.getitem(bound, constant(slice(len(parts), None))))[0]
+            rest = on.settle(on.library.items_from(items if simple else bound, constant(len(parts))))[0]
             operands[at] = _joined(on, first[count:], rest) if first[count:] else rest
     if unknown and code.co_flags & _KEYWORDS:
         operands[-1] = on.settle(on.library.other_keywords(keywords, names[code.co_posonlyargcount:] + only))[0]

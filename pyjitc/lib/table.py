@@ -328,6 +328,10 @@ class Library:
         by name."""
         return any_length.bound_by_name(binder, items, keywords, names, places, left_out)
 
+    def items_from(self, items, first):
+        """tuple(items[first:]) of a list or of a tuple of any length."""
+        return any_length.items_from(items, first)
+
     def after(self, first, second):
         """`second`, evaluated after `first`."""
         return Call(any_length.after, first, second)

@@ -89,6 +89,29 @@ def _object_lower(e, inst, x, i):
     return [item]
 
 
+def _tuple_like_lower(e, inst, x, n):
+    e.declare("declare ptr @PyTuple_New(i64)")
+    made = e.assign(f"call ptr @PyTuple_New(i64 {n[0]})")
+    e.check_null(made, inst)
+    return [made]
+
+
+def _tuple_put_lower(e, inst, made, k, x, i):
+    item = _object_lower(e, inst, x, i)[0]
+    e.line(f"store ptr {item}, ptr {_slot(e, _table(e, made[0], inst.args[0].type), k[0])}, align 8")
+    return []
+
+
+def _tuple_from_lower(e, inst, x, first):
+    if isinstance(inst.args[0].type, TupleOf):
+        e.declare("declare ptr @PyTuple_GetSlice(ptr, i64, i64)")
+        made = e.assign(f"call ptr @PyTuple_GetSlice(ptr {x[0]}, i64 {first[0]}, i64 {MAX_BYTES})")
+    else:
+        made = e.assign(f"call ptr {e.helper('pyj_tuple_from')}(ptr {x[0]}, i64 {first[0]})")
+    e.check_null(made, inst)
+    return [made]
+
+
 def _set_lower(e, inst, x, i, value):
     """The object of the previous item is overwritten if nothing else refers to it: a float by a float, an int of one
     digit by another such int. Otherwise a new object replaces it, and it is released last, since its release may run
@@ -290,6 +313,17 @@ LIST_GET = Op("list_get", _item, RAISES | ALLOCATES | reads(OBJECTS) | HOST, low
 LIST_OBJECT = Op("list_object", lambda types, attrs: Object, ALLOCATES | reads(OBJECTS) | HOST, lower=_object_lower,
                  eval=lambda x, i: x[i], partials=NO_RULE, cost=CHEAP,
                  doc="item i of a list or a tuple, which list_get has just read, as an object")
+TUPLE_LIKE = Op("tuple_like", lambda types, attrs: types[0], RAISES | ALLOCATES | HOST, lower=_tuple_like_lower,
+                partials=NO_RULE, eval=lambda x, n: [None] * n,  # a list stands for it, since tuple_put changes it
+                doc="tuple of `n` places, which tuple_put has yet to fill, for items of another tuple",
+                traits=NEW_OBJECT)
+TUPLE_PUT = Op("tuple_put", lambda types, attrs: None, reads(OBJECTS) | writes(OBJECTS) | HOST, cost=8,
+               lower=_tuple_put_lower, partials=NO_RULE, eval=lambda made, k, x, i: made.__setitem__(k, x[i]),
+               doc="place k of a tuple, at which nothing is yet, gets item i, which there is, of another tuple")
+TUPLE_FROM = Op("tuple_from", lambda types, attrs: attrs["type"], RAISES | ALLOCATES | reads(OBJECTS) | HOST,
+                lower=_tuple_from_lower, eval=lambda x, first, *, type: tuple(x[first:]), eval_attrs=True,
+                stores=lambda types, attrs: [(attrs["type"], 0, types[0].item)], partials=NO_RULE,
+                doc="tuple of {type} with the items of a list or a tuple from `first` on", traits=NEW_OBJECT)
 LIST_SET = Op("list_set", lambda types, attrs: None, RAISES | writes(OBJECTS) | HOST, lower=_set_lower,
               stores=lambda types, attrs: [(types[0], 0, types[2])], partials=NO_RULE,
               eval=lambda x, i, value: x.__setitem__(i, value), doc="item i of a list is `value`", cost=8,

@@ -2,7 +2,8 @@
 
 A fact is (value, relation, other): an integer compared with another value or a number, or a float that is not NaN
 compared with a number. It holds in all blocks that the target of the branch dominates: `branch (ilt i, n) -> body, out`
-says i < n in `body` and i >= n in `out`, and in what they dominate. Used by ranges and inequalities; an analysis, which
+says i < n in `body` and i >= n in `out`, and in what they dominate. `check_index i, n` says i < n in the blocks that
+its block dominates. Used by ranges and inequalities; an analysis, which
 changes nothing.
 """
 from __future__ import annotations
@@ -14,7 +15,7 @@ from ..ops import control, structure
 from ..ops.arith import (
     BAND, BNOT, BOR, CAST, FEQ, FGE, FGT, FLE, FLT, IADD_CK, IAND, IEQ, IGE, IGT, ILE, ILT, INE, INTEGER_COMPARISONS,
 )
-from ..ops.memory import ARRAY_DIM
+from ..ops.memory import ARRAY_DIM, CHECK_INDEX
 from ..types.kinds import Bool, Int, NpBool, NpInt, is_float, is_integer
 from .counted import Counted, Definitions
 
@@ -53,6 +54,10 @@ class Conditions:
                     if self._is_way_in(edge, edges):
                         for fact in self.on(inst, edge):
                             self._note(edge.block, *fact)
+        for block in dom.order[1:]:
+            for i, length in self._passed(dom.idom[block]):
+                self._note(block, i, ILT, length)
+                self._note(block, length, IGT, i)
         for counted in counters:
             body = counted.body.block
             if self._is_way_in(counted.body, edges):  # the body runs, so that the number of trips was positive
@@ -63,6 +68,14 @@ class Conditions:
                     self._note(body, made.args[1], IGT, 0)
                     for fact in self.of(made.args[0], True):
                         self._note(body, *fact)
+
+    @staticmethod
+    def _passed(block) -> list[tuple]:
+        """[(index, length)] of the checks that have passed where control leaves a block, unless an exception may leave
+        it before."""
+        if any(inst.unwind is not None for inst in block.insts):
+            return []
+        return [inst.args for inst in block.insts if inst.op is CHECK_INDEX and "unchecked" not in inst.attrs]
 
     def _is_way_in(self, edge, edges) -> bool:
         """Whether an edge is the only one into its block, apart from back edges of loops whose header the block is."""

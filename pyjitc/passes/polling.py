@@ -14,8 +14,9 @@ After:   header(i, stop): branch i != stop -> go(stop), pause
          on: take = min(rest, STRIP); poll; jump go(i + take)
          (inside another loop it polls before the branch, for the trips of the loop around it)
          go(stop): body: ... jump header(i+1, stop)
-A row, an innermost loop that the guard before its nest has found short enough (`versioning.py`), runs to its end; the
-loop around it polls for the length of the row at each of its steps. A loop that is known to make few trips does not
+A row, an innermost loop that the guard before its nest has found short enough (`versioning.py`), or one that searches a
+native list, whose items are in memory, runs to its end; the loop around it polls for the length of the row at each of
+its steps. A loop that is known to make few trips does not
 poll, neither one of constant length nor one for which the guard says so.
 The body of a loop of a few scalar operations is written four times, with one poll for all copies. A function
 is flagged `skips_loop_passes` if all of its loops have the single-loop form above and recompute no invariant value: the
@@ -36,6 +37,7 @@ from ..ir.uses import readers as readers_of
 from ..ops import control
 from ..ops.arith import IADD, IAND, IGT, ILT, IMUL, INE, ISHR, ISUB
 from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_NEW, ARRAY_STORE, FUEL, HIDDEN, POLL, item_bytes
+from ..ops.natives import NATIVE_LOAD
 from ..ops.structure import SELECT
 from ..types.kinds import Bool, Int
 from .counted import FEW, Definitions, affine, counts_down, find, step_of
@@ -184,8 +186,8 @@ class _Polls:
             if not loop.inner and trips <= FEW:
                 note(loop, "novectorize")
             return True
-        if ("no_poll" in header.terminator.attrs and _may_be_cut(loop)
-            and loop.parent is not None and defs.block_of.get(length) not in loop.parent.blocks):
+        if (loop.parent is not None and _may_be_cut(loop) and defs.block_of.get(length) not in loop.parent.blocks
+                and ("no_poll" in header.terminator.attrs or self.searches_list(loop, counted))):
             self.rows[header] = length
             _count_to_zero(counted, defs)
             if not note_ordered(loop, self.in_order, self.options) and self.few and worth_unrolling(counted, defs):
@@ -210,6 +212,13 @@ class _Polls:
             self.polled.add(header)
             return True
         return False
+
+    def searches_list(self, loop, counted) -> bool:
+        """Whether a loop searches a native list, item by item: it makes no more trips than there are items, mostly few,
+        and LLVM does not vectorise it."""
+        found = {b for b in loop.blocks for i in b.insts if i.op is NATIVE_LOAD and counted.steps.get(i.args[1]) == 1}
+        return (any(all(self.nest.dom.dominates(b, latch) for latch in loop.latches) for b in found)
+                and any(e.block not in loop.blocks for b in loop.blocks if b is not loop.header for e in b.edges()))
 
     def hint(self, loop) -> None:
         """Add hints for LLVM to an innermost loop."""

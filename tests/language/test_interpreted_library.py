@@ -112,6 +112,48 @@ def dispatched(n):
     return shown(n), shown("a"), shown(n * 0.5)
 
 
+class Areas:
+    def __init__(self, k):
+        self.k = k
+
+    @functools.singledispatchmethod
+    def area(self, x, y=1):
+        return "any", self.k
+
+    @area.register
+    def _(self, x: int, y=1):
+        self.k += 1
+        return x * 2 + y
+
+    @area.register(str)
+    def _(self, x, y=1):
+        return len(x) // (y - 1)
+
+
+class MoreAreas(Areas):
+    pass
+
+
+def methods_by_class(n):
+    s, t = Areas(n), MoreAreas(n)
+    total = 0
+    for x in range(n):
+        total += t.area(x)
+    try:
+        t.area("ab")
+    except ZeroDivisionError as e:
+        total += len(str(e))
+    return s.area(n), s.area(None), s.area(n, y=4), s.area("abc", 2), s.k, t.k, total
+
+
+def method_that_fails(n):
+    return Areas(n).area("ab")
+
+
+def method_of_nothing(n):
+    return Areas(n).area()
+
+
 class Cached:
     made: dict = {}
 
@@ -375,7 +417,8 @@ PROGRAMS = [(alternating, 3), (alternating_from_a_queue, 3),
             (jobs_of_library_objects, 4), (objects_keep_lists, 7), (iterators_in_a_queue, 2),
             (attributes_of_functions_and_objects, 7), (settings, "a=1, bc=22"), (settings, ""), (harmonic, 9),
             (bill, ["1.10", "2.40"]), (days, 2019, 12), (days, 2019, 13), (mixed, 4), (wrong, 3),
-            (invalid, "("), (invalid, "a"), (managed, 3), (dispatched, 3), (own_making, 4), (attributes_by_name, 3),
+            (invalid, "("), (invalid, "a"), (managed, 3), (dispatched, 3), (methods_by_class, 3),
+            (method_that_fails, 3), (method_of_nothing, 3), (own_making, 4), (attributes_by_name, 3),
             (talked_to, 3), (with_result, 3), (walked, 4), (all_orders, 3), (in_a_row, 3), (members, 2),
             (subclasses_of_built_in_classes, ["a", "bc", "a"])]
 

@@ -818,3 +818,23 @@ def first_of_rows(rows):
 def test_the_items_of_an_argument_stay_lists_beside_native_lists():
     """The attribute `type` of the operation that takes an item is the type of the item, not that of its result."""
     agree(first_of_rows, deque([[1], [2]]))
+
+
+def first_before(n, row):
+    """The place of the last item among those before it; an item that is read proves where it is."""
+    items = [0] * n
+    for k in range(n):
+        items[k] = k * k % 7
+    found = []
+    for last in range(-2, row):
+        wanted = items[last]
+        for place in range(last):
+            if items[place] == wanted:
+                found.append(place * 100 + last)
+                break
+    return sum(found), len(found)
+
+
+def test_an_item_that_was_read_shows_that_those_before_it_exist():
+    for n, row in [(9, 9), (3, 1), (2, -1), (1, 0), (0, -1), (5, 7), (300, 300)]:
+        agree(first_before, n, row)

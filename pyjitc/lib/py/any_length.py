@@ -13,7 +13,7 @@ from ...base.lazy import lazy
 from ...infer.constants import constant
 from ...infer.meaning import Apply, Call, Const, Expr, Fresh, Mismatch, NeedsList, NotNative
 from ...infer.names import describe
-from ...ops.containers import LIST_GET, LIST_LEN
+from ...ops.containers import LIST_GET, LIST_LEN, TUPLE_FROM
 from ...ops.pyobject import PY_CALL
 from ...ops.structure import DISCARD, METHOD_MAKE, METHOD_SELF, RETYPE, TUPLE_MAKE
 from ...runtime import interpreted
@@ -43,6 +43,11 @@ def tuple_of(items: Expr) -> Expr:
         raise Mismatch(f"{describe(items.type)} object is not iterable")
     item = lists.item_of(items.type)
     return Call(from_list, lists.listed(items)) if item is None else made_by_python(tuple, items, item=item)
+
+
+def items_from(items: Expr, first: Expr) -> Expr:
+    """tuple(items[first:]) of a list or a tuple."""
+    return Fresh(TupleOf, (_item(items.type),), lambda t: Apply(TUPLE_FROM, items, first, type=t))
 
 
 def joined(x: Expr, y: Expr) -> Expr:

@@ -1,6 +1,5 @@
 """The functions of `itertools` in the compiled subset: generators and iteration states."""
-import numpy as np
-
+from ...ops.containers import TUPLE_LIKE, TUPLE_PUT
 from ...ops.memory import CELL_LOAD, CELL_STORE
 from ...ops.structure import PACK, STRUCT_GET
 from ..build import outlined
@@ -364,19 +363,20 @@ def product_of_any(repeat, *iterables):
 def product_of(iterables, repeat):
     if repeat < 0:
         raise ValueError("repeat argument cannot be negative")
-    return products_of([list(x) for x in iterables] * repeat)
+    return products_of([tuple(list(x)) for x in iterables] * repeat)
 
 
 def products_of(pools):
     """products() of a number of pools that is known only at run time."""
     n = len(pools)
-    at = np.zeros(n, np.int64)
+    at = [0 for pool in pools]
     more = True
     for pool in pools:
         if len(pool) == 0:
             more = False
+    like = tuple([x for pool in pools[:0] for x in pool])
     while more:
-        yield tuple([pools[k][int(at[k])] for k in range(n)])
+        yield one_of_each(pools, at, like)
         k = n - 1
         while k >= 0 and at[k] + 1 == len(pools[k]):
             at[k] = 0
@@ -386,19 +386,26 @@ def products_of(pools):
             at[k] += 1
 
 
+def one_of_each(pools, at, like):
+    made = TUPLE_LIKE(like, len(pools))
+    for k in range(len(pools)):
+        TUPLE_PUT(made, k, pools[k], at[k])
+    return made
+
+
 def combinations_of_any(iterable, r):
     """combinations() where the length of the tuples is known only at run time; likewise the next two functions."""
     if r < 0:
         raise ValueError("r must be non-negative")
-    return any_combined(list(iterable), r)
+    return any_combined(tuple(list(iterable)), r)
 
 
 def any_combined(pool, r):
     n = len(pool)
-    at = np.arange(r)
+    at = list(range(min(r, n)))
     more = r <= n
     while more:
-        yield tuple([pool[int(i)] for i in at])
+        yield items_at(pool, at, r)
         k = r - 1
         while k >= 0 and at[k] == n - r + k:
             k -= 1
@@ -412,42 +419,52 @@ def any_combined(pool, r):
 def combinations_with_replacement_of_any(iterable, r):
     if r < 0:
         raise ValueError("r must be non-negative")
-    return any_combined_again(list(iterable), r)
+    return any_combined_again(tuple(list(iterable)), r)
 
 
 def any_combined_again(pool, r):
     n = len(pool)
-    at = np.zeros(r, np.int64)
+    at = [0 for j in range(r)]
     more = n > 0 or r == 0
     while more:
-        yield tuple([pool[int(i)] for i in at])
+        yield items_at(pool, at, r)
         k = r - 1
         while k >= 0 and at[k] == n - 1:
             k -= 1
         more = k >= 0
         if more:
-            at[k:] = at[k] + 1
+            following = at[k] + 1
+            for j in range(k, r):
+                at[j] = following
 
 
 def permutations_of_any(iterable, r):
     if r < 0:
         raise ValueError("r must be non-negative")
-    return any_permuted(list(iterable), r)
+    return any_permuted(tuple(list(iterable)), r)
 
 
 def all_permutations(iterable):
-    pool = list(iterable)
+    pool = tuple(list(iterable))
     return any_permuted(pool, len(pool))
+
+
+def items_at(pool, at, r):
+    """The tuple of the items of a tuple at r places, whose objects are not made anew."""
+    made = TUPLE_LIKE(pool, r)
+    for k in range(r):
+        TUPLE_PUT(made, k, pool, at[k])
+    return made
 
 
 def any_permuted(pool, r):
     n = len(pool)
-    if r <= n:
-        at = np.arange(n)
-        cycles = np.arange(n, n - r, -1)
-        yield tuple([pool[int(at[k])] for k in range(r)])
-        while next_permutation(at, cycles, n, r):
-            yield tuple([pool[int(at[k])] for k in range(r)])
+    at = list(range(n))
+    cycles = list(range(n, n - min(r, n), -1))
+    more = r <= n
+    while more:
+        yield items_at(pool, at, r)
+        more = next_permutation(at, cycles, n, r)
 
 
 def combinations(iterable, r):
@@ -512,18 +529,18 @@ def permuted(pool, places):
     the length of the results."""
     n = len(pool)
     r = len(places)
-    if r <= n:
-        at = np.arange(n)
-        cycles = np.arange(n, n - r, -1)
+    at = list(range(n))
+    cycles = list(range(n, n - min(r, n), -1))
+    more = r <= n
+    while more:
         yield arranged(pool, at, places, 0, ())
-        while next_permutation(at, cycles, n, r):
-            yield arranged(pool, at, places, 0, ())
+        more = next_permutation(at, cycles, n, r)
 
 
 def arranged(pool, at, places, k, items):
     if k == len(places):
         return items
-    return arranged(pool, at, places, k + 1, items + (pool[int(at[k])],))
+    return arranged(pool, at, places, k + 1, items + (pool[at[k]],))
 
 
 def next_permutation(at, cycles, n, r):

@@ -109,11 +109,22 @@ def test_lengths_that_are_known_at_run_time_only():
         for r in range(5):
             agree(chosen, list(range(n)), r, compiled=compiled)
     agree(chosen, [1, 2], -1, compiled=compiled)
+    agree(lambda xs, r: [list(itertools.permutations(xs, r)), list(itertools.combinations(xs, r)),
+                         list(itertools.combinations_with_replacement(xs, r))], [1, None, 2.5], 2)
+    agree(lambda r: (list(itertools.permutations(range(3), r)), list(itertools.combinations("abc", r))), 10 ** 5)
     agree(lambda xs, r: list(itertools.product(xs, "ab", repeat=r)), [1, 2], 2)
     agree(lambda xs: (list(itertools.permutations(xs)), list(itertools.permutations("abc"))), [1, 2, 3])
     agree(lambda rows: (list(itertools.product(*rows)), list(itertools.product(*rows, repeat=2))), [[1, 2], [3]])
     with pytest.raises(CompileError, match="Expected int as r, got float"):
         njit(chosen)([1, 2], 2.0)
+
+
+def test_tuples_share_the_items_of_the_pool():
+    def shared(xs):
+        return all([x is y for t in itertools.permutations(xs) for x in t for y in xs if x == y])
+
+    agree(shared, ["ab" * n for n in range(1, 4)])
+    agree(lambda xs: max([t[0] * 100 + t[1] * 10 + t[2] for t in itertools.permutations(xs)]), [1, 3, 2])
 
 
 GROUPS = {

@@ -267,7 +267,26 @@ def three(a, b, c=0):
     return a, b, c
 
 
+def with_rest(a, b=2, *rest, k=0.5):
+    return a, b, rest, k
+
+
+def total_and_kept(items):
+    """What `*args` holds stays as it was when the list changes."""
+    kept = rest(*items)
+    items.append(4)
+    items[0] = 9
+    return kept, rest(*items), sum([rest(*items)[0] for _ in range(3)])
+
+
 BOUND = {
+    "the rest": lambda items, named: with_rest(*items),
+    "the rest, after others": lambda items, named: (with_rest(7, *items), with_rest(7, 8, *items),
+                                                    with_rest(7, 8, 9, *items)),
+    "the rest, a known name": lambda items, named: with_rest(*items, k=3),
+    "the rest, a name that is taken": lambda items, named: with_rest(*items, b=3),
+    "the rest and names": lambda items, named: with_rest(*items, **named),
+    "the rest of a tuple": lambda items, named: with_rest(*tuple(items)),
     "items": lambda items, named: three(*items),
     "names": lambda items, named: three(**named),
     "items and names": lambda items, named: three(*items, **named),
@@ -287,6 +306,13 @@ def test_items_and_names_are_bound_as_by_the_interpreter(name):
     for items in ([], [1], [1, 2], [1, 2, 3], [1, 2, 3, 4]):
         for named in ({}, {"c": 5}, {"a": 1, "b": 2}, {"k": 1}, {"b": 2, "z": 3}, {"width": 3}):
             agree(BOUND[name], items, named)
+
+
+def test_the_rest_is_a_tuple_of_its_own():
+    for items in ([1, 2, 3], ["a"], [], [[1], [2]], [1.5, 2.5] * 40):
+        agree(lambda xs: (rest(*xs), rest(*xs, 0), with_rest(*xs, *xs)), items)
+    for items in ([1, 2, 3], [1]):
+        agree(total_and_kept, items)
 
 
 def test_values_and_defaults_of_several_types_are_bound():

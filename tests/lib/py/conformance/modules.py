@@ -90,6 +90,24 @@ def _(x: str):
     return "str"
 
 
+class Shown:
+    def __init__(self, n):
+        self.n = n
+
+    @functools.singledispatchmethod
+    def text(self, x, more=""):
+        return "any", more
+
+    @text.register
+    def _(self, x: int, more=""):
+        self.n += 1
+        return self.n + x
+
+    @text.register
+    def _(self, x: str, more=""):
+        return 10 // len(x)
+
+
 def added(x, y=10, *, z=100):
     return x + y + z
 
@@ -165,9 +183,10 @@ FUNCTOOLS = _cases(functools, {
     "cmp_to_key": "sorted(s, key=functools.cmp_to_key(compared)) | max(s, key=functools.cmp_to_key(compared))",
     "lru_cache": "functools.lru_cache(None)(lambda x: x + 1)(n) | functools.lru_cache(lambda x: x + 1)(n)",
     "cache": "functools.cache(lambda x: x * 2)(n)", "singledispatch": "shown(n) | shown('a') | shown(1.5) | shown(s)",
+    "singledispatchmethod": "Shown(n).text(n) | Shown(1).text('a') | Shown(1).text(s, more=2) | Shown(1).text('')",
     "wraps": "functools.wraps(added)(added)(n)", "partialmethod": "functools.partialmethod(added, n).args",
 }, {"s": _LISTS, "n": (0, 1, -1, 5, 10**6, True, 7, 2**40)}, (1.5, None),
-    {"added": added, "compared": compared, "shown": shown})
+    {"added": added, "compared": compared, "shown": shown, "Shown": Shown})
 
 COLLECTIONS = _cases(collections, {
     "Counter": "collections.Counter(s) | collections.Counter(s).most_common(2) | collections.Counter(s)[n] | "
