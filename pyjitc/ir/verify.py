@@ -254,7 +254,13 @@ class _Check:
         found += map(passed, inst.targets)
         if name == "return":
             if inst.args and is_refcounted(inst.args[0].type):
-                give_up(inst.args[0], owned, "returned")
+                items = [inst.args[0]]
+                for x in items:  # appended to during the iteration; a tuple may be returned with its items' references
+                    made = x.inst
+                    if x not in owned and made is not None and made.op.name == "tuple_make":
+                        items += [y for y in made.args if is_refcounted(y.type)]
+                    else:
+                        give_up(x, owned, "returned")
             if owned:
                 self.fail(f"references of {', '.join(v.name or 'v' for v in owned)} stay behind", block, inst)
         if inst.result is not None and is_refcounted(inst.result.type) and "borrowed" not in inst.attrs and (

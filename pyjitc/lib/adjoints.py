@@ -16,16 +16,25 @@ from .np.elementwise.loops import mapped
 
 __all__ = ["accumulate", "accumulate_if", "as_type",
            "add_to_first", "by_column", "by_rows", "check_disjoint", "check_room", "check_shape",
-           "clear", "column", "conjugate", "copied", "copied_by_columns", "copied_like", "copied_like_by_columns",
+           "clear", "column", "conjugate", "copied", "copied_by_columns", "copied_flat", "copied_like",
+           "copied_like_by_columns",
            "for_all", "full", "grown", "mapped", "move_row", "outer", "plus", "pushed", "pushed_complex",
-           "pushed_ints",
-           "reduced", "reduced_copy", "roomy", "shaped", "total", "zeros_by_columns", "zeros_like"]
+           "pushed_ints", "put_row",
+           "reduced", "reduced_apart", "reduced_copy", "roomy", "shaped", "total", "zeros_by_columns", "zeros_like"]
 
 
 @flagged(returns="copy")
 def copied(x):
     """A copy in C order."""
     return x.copy()
+
+
+@flagged(returns="copy")
+def copied_flat(x):
+    """A copy of an array whose type says that it is in C order."""
+    found = np.empty(x.shape, x.dtype)
+    ROW_COPY(found.reshape(-1), x.reshape(-1), x.size)
+    return found
 
 
 @flagged(returns="new")
@@ -129,6 +138,11 @@ def add_part(total, given):
 
 
 @outlined
+def total_of_rows(x):
+    return np.sum(x, axis=0)
+
+
+@outlined
 def row_total(x):
     return np.sum(x)
 
@@ -168,6 +182,16 @@ def reduced(shape, given):
     return of_shape(shape, given)
 
 
+@flagged(returns="last")
+def reduced_apart(shape, given):
+    """As `reduced`, of an array that has other uses, so that it is not computed as part of a sum: the sum is a function
+    of its own, which is compiled once."""
+    if given.ndim > len(shape):
+        return reduced(shape, total_of_rows(given))
+    return reduced(shape, given)
+
+
+@flagged(returns="new")
 def reduced_copy(shape, given):
     """As `reduced`, but always a new array."""
     if given.ndim > len(shape):
@@ -282,6 +306,11 @@ def roomy(tape, need, each, line):
 
 def as_type(x, t):
     return x.astype(t)
+
+
+def put_row(row, x):
+    """Copy an array in C order into the elements of `row`, which are as many."""
+    ROW_COPY(row, x.reshape(-1), len(row))
 
 
 def pushed(tape, at, x, line):

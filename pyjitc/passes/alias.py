@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from ..ir.core import (
     ALLOCATES, CELLS, COUNTS, ELEMENTS, ERRORS, HOST, NEW_MEMORY, RAISES, RANDOM, READS, SLOTS, WRITES, WRITES_OPERANDS,
-    Function, Inst, Value, regions_read, regions_written, writes,
+    Block, Function, Inst, Value, regions_read, regions_written, writes,
 )
 from ..ops import memory as m
 from ..ops import structure as s
@@ -40,6 +40,8 @@ class Aliases:
     def __init__(self, fn: Function):
         self.given = frozenset(fn.params)
         self.disjoint = fn.memo.get("disjoint", ())  # pairs of parameters that share no memory, in chunks of a loop
+        self.defined: set[Value] = set()  # see `look_at`
+        self.ages: dict[Value, int] = {}
         # the effects of callees, as `_call` returns them
         self.known: dict[Function, tuple[int, list[int] | None]] = {fn: _ANYTHING}
 
@@ -48,9 +50,23 @@ class Aliases:
         x, y = root_of(x), root_of(y)
         if self.disjoint and frozenset((x, y)) in self.disjoint:
             return True
+        if x is y:
+            return False
         made = is_fresh(x), is_fresh(y)
         # an argument was allocated before anything that is allocated in this function
-        return x is not y and any(made) and all(fresh or v in self.given for fresh, v in zip(made, (x, y)))
+        return any(made) and all(fresh or v in self.given for fresh, v in zip(made, (x, y))) or (
+            self._is_older(x, y) or self._is_older(y, x))
+
+    def look_at(self, fn: Function, block: Block) -> None:
+        """From now on the questions are about arrays that an instruction of this block, as it is now, has as operands:
+        one that the block allocates shares no memory with what was computed before."""
+        if not self.defined:
+            self.defined = {v for one in fn.blocks for v in one.values()}
+        self.ages = {inst.result: n for n, inst in enumerate(block.insts) if inst.result is not None}
+
+    def _is_older(self, x: Value, y: Value) -> bool:
+        """Whether the array x was there before the array y was allocated."""
+        return y in self.ages and is_fresh(y) and x in self.defined and self.ages.get(x, -1) < self.ages[y]
 
     def effects(self, inst: Inst) -> int:
         """The effects of an instruction; those of a call are the effects of its callee, without stores to arrays that

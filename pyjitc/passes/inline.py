@@ -10,7 +10,7 @@ Needs: callees in `attrs["callee"]` of invoke.  Keeps: SSA; unreachable blocks a
 """
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any, Callable, Collection
 
 from ..ir.cfg import reverse_postorder
 from ..ir.core import ALLOCATES, HOST, RAISES, READS, WRITES, Block, Edge, Function, Inst, Value
@@ -51,11 +51,12 @@ def _unbox_first(loop: Function) -> None:
     loop.entry.insts[:0] = moved
 
 
-def absorb(loop: Function) -> None:
-    """Mark the function for which the loop of a ufunc was made to be inlined, although it may fail: tracebacks show its
-    frame, and none of the loop."""
-    for callee in callees(loop):
-        if not callee.library and (callee.filename, callee.firstlineno) == (loop.filename, loop.firstlineno):
+def absorb(around: Function, made: Collection[Function] | None = None) -> None:
+    """Mark the function for which `around`, such as the loop of a ufunc, was made to be inlined in it, although it may
+    fail: tracebacks show its frame, and none of `around`. made: the only functions that may be marked, or None."""
+    for callee in callees(around):
+        if not callee.library and (callee.filename, callee.firstlineno) == (
+                around.filename, around.firstlineno) and (made is None or callee in made):
             callee.flags = callee.flags._replace(inline=True)
 
 

@@ -389,6 +389,7 @@ def _expand(fn: Function, wanted: Callable[[Inst], bool] = lambda nest: True) ->
         blocks.append(block)
         if not any(inst.op in NESTS for inst in block.insts):
             continue
+        aliases.look_at(fn, block)
         insts, block.insts = block.insts, []
         here: list[Inst] | None = block.insts
         for inst in insts:

@@ -93,6 +93,8 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
     differentiates = any(request_of(fn) for fn in functions)
     if differentiates:
         made = derivatives.run(functions, options, helpers)
+        for fn in functions:
+            inline.absorb(fn, made)
         if check:
             check(made, "derivatives")
     if any([fn.flags.vmap for fn in functions]):

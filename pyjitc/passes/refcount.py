@@ -7,8 +7,8 @@ from the caller for the whole call. Every other value (an element, a view, a tup
 from its owners, so a use of it counts as a use of them. An owner is released after its last use, on edges where it is
 not needed, and, where an instruction may raise, in its `cleanup` or in a block on the way to the handler. Native
 objects that something else keeps are lent (passes/lending.py): such values borrow from owners, too, block parameters
-among them. Returning a value, passing it to a block and appending it to a text transfer the reference of the owner, or
-a new one.
+among them. Returning a value or a tuple of values, passing a value to a block and appending it to a text transfer the
+reference of the owner, or a new one.
 Before:  a = array_new n ; x = array_load a, i ; return x     After:  ... ; x = array_load a, i ; release a ; return x
 Needs: SSA.  Keeps: SSA, control flow but for blocks on edges.
 """
@@ -19,6 +19,7 @@ from ..ir import core as ir
 from ..ir.cfg import predecessors, reverse_postorder
 from ..ops import control
 from ..ops.memory import ARRAY_DATA, RELEASE, RETAIN
+from ..ops.structure import TUPLE_MAKE
 from ..types.kinds import Array, Bytes, Container, NativeObject, Str, Type, is_integer, is_refcounted
 from .alias import may_free
 
@@ -205,12 +206,9 @@ class _Counting:
             if inst.op is control.RETURN:
                 (value,) = inst.args
                 prefix = []
-                moved = set()
-                if self.refcounted(value):
-                    if self.owners.get(value) == {value}:
-                        moved.add(value)
-                    else:
-                        prefix.append(self.count(RETAIN, value, inst.loc))
+                moved = self.all_owned(value) or set()
+                if self.refcounted(value) and not moved:
+                    prefix.append(self.count(RETAIN, value, inst.loc))
                 prefix += [self.count(RELEASE, o, inst.loc) for o in self.sorted(uses - moved)]
                 live = set(uses)
                 out.append(inst)
@@ -246,6 +244,21 @@ class _Counting:
         if block is self.fn.entry:
             dead = []
         block.insts = [self.count(RELEASE, p, out[0].loc) for p in dead] + out
+
+    def all_owned(self, value) -> set | None:
+        """The owners of all references in a value, if each owns one of them, as those of the items of a tuple may."""
+        if self.owners.get(value) == {value}:
+            return {value}
+        if value.inst is None or value.inst.op is not TUPLE_MAKE:
+            return None
+        found: set = set()
+        for item in value.inst.args:
+            if self.refcounted(item):
+                own = self.all_owned(item)
+                if own is None or own & found:
+                    return None
+                found |= own
+        return found
 
     def is_last_use(self, inst: ir.Inst, live: set) -> bool:
         """Whether an instruction that consumes a reference to its first operand can take the owner's."""

@@ -188,6 +188,54 @@ def test_long_chains_of_numbers_that_are_read_twice_compile():
     np.testing.assert_allclose(grad(space["chain"])(x), d)
 
 
+def stepped(u, a, n):
+    for t in range(n):
+        u = u + 0.1 * (np.tanh(a @ u) - u)
+    return np.sum(u * u)
+
+
+def test_a_step_of_whole_arrays_keeps_the_result_of_a_costly_function_and_copies_nothing():
+    text = body(stepped, VECTOR, np.eye(5), 3)
+    assert "@copied" not in text and "@put_row" in text
+    assert "apply1.adjoint.1($0, $1, $2, $1)" in text  # of the adjoint and the result
+    a = np.linspace(-0.4, 0.7, 25).reshape(5, 5)
+    for n in (0, 1, 4):
+        agree(stepped, np.linspace(0.1, 1.0, 5), a, n)
+    agree(stepped, np.array([0.3]), a[:, :1], 3)  # the first step broadcasts
+    agree(stepped, np.array([0.3]), a[:1, :1], 3)
+
+
+def sums(x, y, n):
+    for t in range(n):
+        x, y = x + y, x * y
+    return np.sum(x) + np.sum(y)
+
+
+def test_no_two_gradients_are_the_same_array():
+    x, y = np.linspace(0.5, 1.0, 4), np.linspace(-1.0, 0.2, 4)
+    for n in (0, 1, 2):
+        agree(sums, x, y, n)
+        by_x, by_y = grad(sums, (0, 1))(x, y, n)
+        assert not np.shares_memory(by_x, by_y)
+        by_x[:] = 7.0
+        assert not np.any(by_y == 7.0)
+
+
+@pytest.mark.parametrize("make", [
+    lambda x: x, lambda x: x.astype(np.float32), lambda x: x[:0], lambda x: x[:1]])
+def test_arrays_that_a_loop_makes_are_kept_in_any_form(make):
+    def f(x, n):
+        for t in range(n):
+            x = np.sort(x, axis=0) * x + x.copy()[::-1]
+        return np.sum(x)
+
+    x = make(np.linspace(-1.0, 0.7, 20).reshape(5, 4))
+    _, change = jvp(f, (x, 3), (np.cos(x), None))
+    by_x = grad(f)(x, 3)
+    assert by_x.dtype == x.dtype and by_x.shape == x.shape
+    np.testing.assert_allclose(np.sum(by_x * np.cos(x)), change, 1e-5 if x.dtype == np.float32 else 1e-12)
+
+
 def test_equal_functions_of_the_library_are_compiled_once():
     """The helpers of derivatives are inferred one by one; the product of matrices is in the module once, though the
     function and both of its adjoints call it."""

@@ -8,6 +8,7 @@ becomes a zero gradient.
 from __future__ import annotations
 
 from types import FunctionType
+from typing import Iterable
 
 from ...ir.cfg import reverse_postorder
 from ...ir.core import COUNTS, ERRORS, WRITES, Function, Inst, Value, writes
@@ -235,10 +236,11 @@ class Activity:
     def __init__(self, fn: Function, seeds, outputs=None, check: bool = True):
         self.fn, self.classes = fn, Classes(fn)
         self.order = reverse_postorder(fn)
-        self.varied = self._closed(map(self.key, seeds), self._vary)
+        after, before = self._relations()
+        self.varied = _reached(map(self.key, seeds), after)
         self.active = self.varied
         if outputs is not None:
-            self.useful = self._closed(map(self.key, outputs), self._matter)
+            self.useful = _reached(map(self.key, outputs), before)
             self.active = self.varied & self.useful
         if check:
             self._check()
@@ -247,43 +249,31 @@ class Activity:
         return self.classes.of(v)
 
     def __contains__(self, v: Value) -> bool:
-        return self.key(v) in self.active
+        return self.classes.of(v) in self.active
 
-    def _closed(self, start, step) -> set[Value]:
-        found = set(start)
-        while True:
-            before = len(found)
-            step(found)
-            if len(found) == before:
-                return found
-
-    def _vary(self, found):
-        key = self.key
+    def _relations(self) -> tuple[dict[Value, set[Value]], dict[Value, set[Value]]]:
+        """(value -> the values that vary where it does, value -> the values that matter where it does)"""
+        of = self.classes.of
+        after: dict[Value, set[Value]] = {}
+        before: dict[Value, set[Value]] = {}
         for block in self.order:
             for inst in block.insts:
-                targets, sources = written(inst)
-                if targets and any(key(x) in found for x in sources):
-                    found.update(map(key, targets))
-                if inst.result is not None and any(key(x) in found for x in flows(inst)):
-                    found.add(key(inst.result))
+                pairs = [written(inst)]
+                if inst.result is not None:
+                    pairs.append(([inst.result], flows(inst)))
+                for targets, sources in pairs:
+                    if targets and sources:
+                        keys, origins = set(map(of, targets)), set(map(of, sources))
+                        for x in origins:
+                            after.setdefault(x, set()).update(keys)
+                        for x in keys:
+                            before.setdefault(x, set()).update(origins)
                 for e in inst.edges():
                     for p, x in zip(e.block.params, e.args):
-                        if key(x) in found and (varies(p.type) or not is_varying(x.type)):
-                            found.add(key(p))
-
-    def _matter(self, found):
-        key = self.key
-        for block in reversed(self.order):
-            for inst in reversed(block.insts):
-                targets, sources = written(inst)
-                if any(key(x) in found for x in targets):
-                    found.update(map(key, sources))
-                if inst.result is not None and key(inst.result) in found:
-                    found.update(map(key, flows(inst)))
-                for e in inst.edges():
-                    for p, x in zip(e.block.params, e.args):
-                        if key(p) in found:
-                            found.add(key(x))
+                        if varies(p.type) or not is_varying(x.type):
+                            after.setdefault(of(x), set()).add(of(p))
+                        before.setdefault(of(p), set()).add(of(x))
+        return after, before
 
     def _check(self):
         """Refuse active instructions for which no rule is known."""
@@ -384,6 +374,17 @@ class Activity:
         return refused(self.fn, inst, f"there is no derivative of the operation {op.name} yet",
                        "write it with operations that have one, or stop_gradient(x) around what shall count as "
                        "constant")
+
+
+def _reached(start: Iterable[Value], then: dict[Value, set[Value]]) -> set[Value]:
+    """The values that can be reached from others by a relation, with these."""
+    found = set(start)
+    work = list(found)
+    for x in work:  # appended to during the iteration
+        new = then.get(x, found) - found
+        found |= new
+        work += new
+    return found
 
 
 def _may_keep(call: Inst) -> list[Value]:

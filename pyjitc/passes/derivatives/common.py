@@ -37,8 +37,11 @@ def plain_value(b: Builder, y: Value) -> Value:
 def copied(b: Builder, helpers, x: Value) -> Value:
     """A copy of an array argument: in Fortran order where its type says so, else in C order."""
     t = x.type
-    found = b.call(helpers("copied_by_columns" if t.layout == "F" else "copied", (t,)), x)
+    found = b.call(helpers(_COPIED[t.layout], (t,)), x)
     return found if found.type is t else b.op(s.RETYPE, found, type=t)
+
+
+_COPIED = {"A": "copied", "C": "copied_flat", "F": "copied_by_columns"}  # layout -> the function that copies
 
 
 def with_copies(b: Builder, helpers, x: Value) -> Value:

@@ -45,17 +45,17 @@ class Nests:
             matrix, x = operands
             g = sweep.dense(b, g, inst.result)
             if matrix in sweep.act:
-                sweep.add(b, cur, matrix, self.call(b, "outer", g, sweep.content(inst, x)), True)
+                sweep.add(b, cur, matrix, self.call(b, "outer", g, sweep.content(inst, x)), True, True)
             if x in sweep.act:
-                sweep.add(b, cur, x, self.call(b, "by_rows", g, sweep.content(inst, matrix)), True)
+                sweep.add(b, cur, x, self.call(b, "by_rows", g, sweep.content(inst, matrix)), True, True)
             return
         if kind == "columns":
             column, matrix = operands
             g = sweep.dense(b, g, inst.result)
             if matrix in sweep.act:
-                sweep.add(b, cur, matrix, self.call(b, "by_column", sweep.content(inst, column), g), True)
+                sweep.add(b, cur, matrix, self.call(b, "by_column", sweep.content(inst, column), g), True, True)
             if column in sweep.act:
-                sweep.add(b, cur, column, self.call(b, "column", sweep.content(inst, matrix), g), True)
+                sweep.add(b, cur, column, self.call(b, "column", sweep.content(inst, matrix), g), True, True)
             return
         partial = type(g.type) is not k.Array  # whether g has fewer elements than the space of the nest
         if kind == "fold axes" and type(g.type) is k.Array:
@@ -102,18 +102,23 @@ class Nests:
                 continue
             for n in parts:
                 kernel = self.adjoint_kernel(inst, tree.kernel, n, has_result)
+                if inst.op is NEST and not has_result and self.is_kept(x) and not sweep.is_written(inst.result):
+                    # of a loop's array and a costly function of it, one is kept: the function is not computed again
+                    by_result = self.adjoint_kernel(inst, tree.kernel, n, True)
+                    if len(by_result.params) == len(tree.parts) + 2 and min(_used(by_result)) >= len(tree.parts):
+                        kernel = by_result
                 if _is_last(kernel):
                     arrays = {y for y in operands if type(y.type) is k.Array}
                     alone = arrays == {x}  # the shape of the nest is the shape of x
                     sweep.add(b, cur, x, g if alone or not partial else self.call(b, "for_all", inst.args[0], x, g))
                     continue
-                sweep.add(b, cur, x, self.mapped(b, inst, kernel, tree.parts, operands, g))
+                sweep.add(b, cur, x, self.mapped(b, inst, kernel, tree.parts, operands, g), new=True)
 
     def is_in_memory(self, inst: Inst) -> bool:
         """Whether the result of a nest is an array that is not written into later, and that does not only exist while
         another nest is computed, as a part of which it could be computed."""
         r, sweep = inst.result, self.sweep
-        if r is None or type(r.type) is not k.Array or sweep.act.classes.of(r) in sweep.written:
+        if r is None or type(r.type) is not k.Array or sweep.is_written(r):
             return False
         if self.in_memory is None:
             self.in_memory, seen = set(), set()
@@ -126,6 +131,13 @@ class Nests:
                         if one.op is not mem.ARRAY_DIM:
                             seen.add(x)
         return r in self.in_memory
+
+    def is_kept(self, x: Value) -> bool:
+        """Whether x is an array that a loop makes and that takes long to compute, so that a derivative that reads it
+        keeps it."""
+        made = x.inst
+        return (type(x.type) is k.Array and made is not None and self.sweep.form.loop_of(x) is not None
+                and (made.op is c.INVOKE or made.op is NEST and made.attrs["template"].flags.template != "map"))
 
     def mapped(self, b, inst, kernel, parts, operands, g):
         """The array of kernel(element of each operand, element of g) over the space of the nest. A kernel with one more

@@ -56,6 +56,13 @@ def drop_copies(fn: Function) -> None:
     """Return the gradients that are certainly new arrays, each of its own, as they are. Needs: `canonicalise` has run.
     Before:  g = nest ... ; p = invoke @copied(g) ; q = tuple_make p       After:  g = nest ... ; q = tuple_make g"""
     users = users_of(fn.blocks)
+    arriving: dict[Value, list[Value]] = {}  # parameter of a block -> the values that edges pass to it
+    passed: dict[Value, set[Value]] = {}  # value -> the parameters that it is passed to
+    for block in fn.blocks:
+        for e in block.edges():
+            for p, x in zip(e.block.params, e.args):
+                arriving.setdefault(p, []).append(x)
+                passed.setdefault(x, set()).add(p)
     replace: dict[Value, Value] = {}
     returned: set[Value] = set()
     for block in fn.blocks:
@@ -63,11 +70,14 @@ def drop_copies(fn: Function) -> None:
             if inst.op is not c.INVOKE or inst.attrs["callee"].flags.returns != "copy" or any(
                     user.op is not s.TUPLE_MAKE for user in users.get(inst.result, ())):
                 continue
-            made = _made_array(inst.args[0])
-            if made is not None and made not in returned and inst.args[0].type is inst.result.type and not any(
-                    user.op is s.TUPLE_MAKE for x in (made, inst.args[0]) for user in users[x]):
-                returned.add(made)
-                replace[inst.result] = inst.args[0]
+            names: dict[Value, None] = {}  # the new arrays that the argument may be, and all their names
+            if not _is_new_array(inst.args[0], arriving, names) or inst.args[0].type is not inst.result.type:
+                continue
+            if names.keys() & returned or any(passed.get(x, set()) - names.keys() or any(
+                    user.op is s.TUPLE_MAKE for user in users[x]) for x in names):
+                continue
+            returned.update(names)
+            replace[inst.result] = inst.args[0]
     if replace:
         for block in fn.blocks:
             block.insts = [inst for inst in block.insts if inst.result not in replace]
@@ -80,6 +90,7 @@ class _Reverse:
         self.wrt = [fn.params[n] for n in request.wrt]
         self.seeds = [Value(p.type, "g") for p in shell.params[len(fn.params):]]
         self.lengths: dict[Value, list[Value]] = {}  # array -> its lengths
+        self.adjoint_of: dict[Value, Value] = {}  # adjoint that is an array -> an array of the same shape
         # (instruction, array) -> copy of what the array holds at that instruction
         self.copies: dict[tuple[Inst, Value], Value] = {}
         self.writers: dict | None = None  # class of arrays -> the places where they may be written into
@@ -202,6 +213,10 @@ class _Reverse:
         self.values = made - touched
         self.carried = carried - self.values
         self.written = {cl(x) for block in self.fn.blocks for i in block.insts for x in targets(i)}
+
+    def is_written(self, x: Value) -> bool:
+        """Whether an array, or one that may share memory with it, is written into."""
+        return self.act.classes.of(x) in self.written
 
     def only_in_nests(self) -> list[Value]:
         """Those varying array arguments that only nests outside of loops read: their adjoints are sums of the results
@@ -482,7 +497,7 @@ class _Reverse:
                 continue
             names = [v] if v in live[block] or v in views else []
             names += [q for q, y in zip(block.params, e.args) if y is v]
-            if len(names) + (v in views) > 1 and self.flows(v) and self.act.classes.of(v) in self.written:
+            if len(names) + (v in views) > 1 and self.flows(v) and self.is_written(v):
                 raise refused(self.fn, inst, "an array that is written into has two names here, in a loop: there is no "
                               "derivative of that yet", "copy it for the second name: b = a.copy()")
             args.append(self.summed(b, v, [cur[q] for q in names if q in cur]))
@@ -567,16 +582,12 @@ class _Reverse:
     def adjoint_of_argument(self, b, cur, t, p):
         if type(t) is not k.Array:
             return cur[p] if p in cur else b.zero(tangent_type(t))
-        wanted = gradient_type(t)
-        if p in self.shadow:
-            found = self.shadow[p]
-        elif p in cur:
-            # no two gradients may be the same array, and none an array of the caller: see `drop_copies`
-            found = self.copied(b, self.dense(b, cur[p], p))
-        else:
-            found = self.zeros(b, p)
-        if found.type is wanted:
-            return found
+        if p not in self.shadow and p not in cur:
+            return self.zeros(b, p)
+        if p in self.shadow and self.shadow[p].type is gradient_type(t):
+            return self.shadow[p]
+        # no two gradients may be the same array, and none an array of the caller: see `drop_copies`
+        found = self.shadow[p] if p in self.shadow else self.dense(b, cur[p], p)
         return b.call(self.helpers("copied", (found.type,)), found)
 
     # -- adjoints of arrays
@@ -590,6 +601,10 @@ class _Reverse:
             shape = made.args[made.attrs["shape"]].inst
             if shape is not None and shape.op is s.TUPLE_MAKE:
                 return list(shape.args)
+        if made is not None and made.op is NEST and made.attrs["template"].flags.template == "rows":
+            space = made.args[0].inst
+            if space is not None and space.op is s.TUPLE_MAKE:
+                return space.args[:1]
         found = self.lengths.get(x)
         if found is None:
             b = Builder([], made)
@@ -599,6 +614,11 @@ class _Reverse:
             block.insts[at:at] = b.insts
             self.form.note(block, b.insts)
         return found
+
+    def dims_of_adjoint(self, g: Value) -> list[Value] | None:
+        """The lengths of an array of adjoints as values of the forward part, if known."""
+        found = _dims_of_nest(g)
+        return self.dims_of(self.adjoint_of[g]) if found is None and g in self.adjoint_of else found
 
     def shape_of(self, b, x):
         return b.op(s.TUPLE_MAKE, *self.dims_of(x), cls=None)
@@ -619,8 +639,9 @@ class _Reverse:
             return b.fadd(x, y)
         return b.call(self.helpers("plus", (x.type, y.type)), x, y)
 
-    def add(self, b, cur, v, g, exact=False):
-        """Add g, which may have more axes than v or fewer, to the adjoint of v. exact: g has the shape of v."""
+    def add(self, b, cur, v, g, exact=False, new=False):
+        """Add g, which may have more axes than v or fewer, to the adjoint of v. exact: g has the shape of v; new: g is
+        a new array with no other use."""
         if v not in self.act or not varies(v.type):
             return
         if type(v.type) is not k.Array:
@@ -628,17 +649,33 @@ class _Reverse:
                 g = b.call(self.helpers("total", (g.type,)), g)
             g = b.cast(g, tangent_type(v.type))
             cur[v] = b.fadd(cur[v], g) if v in cur else g
-        elif self.is_value(v) and not self.flows(v):
-            if type(g.type) is k.Array:
-                if not exact and not _are_equal(self.dims_of(v), _dims_of_nest(g)):
-                    shape = self.shape_of(b, v)
-                    g = b.call(self.helpers("reduced", (shape.type, g.type)), shape, g)
+            return
+        is_array = type(g.type) is k.Array
+        if is_array:
+            exact = exact or _are_equal(self.dims_of(v), self.dims_of_adjoint(g))
+        if self.is_value(v) and not self.flows(v):
+            if is_array:
+                if not exact:
+                    g = self.reduced(b, "reduced" if new else "reduced_apart", v, g)
                 if g.type is not gradient_type(v.type):
                     g = b.op(s.RETYPE, g, type=gradient_type(v.type))
             cur[v] = self.plus(b, cur[v], g) if v in cur else g
+        elif is_array and v not in cur and self.starts(v) and g.type.dtype is v.type.dtype:
+            g = (self.reduced(b, "reduced_copy", v, g) if not exact else g if new else
+                 b.call(self.helpers("copied", (g.type,)), g))
+            cur[v] = g if g.type is gradient_type(v.type) else b.op(s.RETYPE, g, type=gradient_type(v.type))
         else:
             total = self.beside(b, cur, v)
             b.call(self.helpers("accumulate", (total.type, g.type)), total, g)
+
+    def starts(self, v) -> bool:
+        """Whether the array of adjoints of v begins with what is added to it first."""
+        return self.flows(v) and self.root(v) is v and (
+            v.inst is None or v.inst.op not in (s.SELECT, s.CHOOSE, s.TUPLE_AT))
+
+    def reduced(self, b, name, v, g):
+        shape = self.shape_of(b, v)
+        return b.call(self.helpers(name, (shape.type, g.type)), shape, g)
 
     # -- adjoints of instructions
 
@@ -664,6 +701,8 @@ class _Reverse:
             if r not in cur or r in self.opened:
                 return
             g = cur.pop(r)
+            if type(g.type) is k.Array:
+                self.adjoint_of[g] = r
         if op is NEST:
             self.nests.made(b, inst, cur, g)
         elif type(r.type) is k.Array:
@@ -822,7 +861,7 @@ class _Reverse:
     def content_made(self, x: Value) -> Value:
         """An array with the content that the array x had directly after the call that made it: x itself, or a copy
         where x is written into later."""
-        if self.act.classes.of(x) not in self.written:
+        if not self.is_written(x):
             return x
         assert x.inst is not None
         found = self.copies.get((x.inst, x))
@@ -839,7 +878,7 @@ class _Reverse:
         """An array with the content of x before the instruction: x itself, or a copy where x is written into later. In
         a loop x is copied too where it was written into before, because arrays are kept on the tape with the content
         they are made with."""
-        if not self.changes_after(inst, x) and (self.act.classes.of(x) not in self.written
+        if not self.changes_after(inst, x) and (not self.is_written(x)
                                                 or self.form.loop_of(x) is None):
             return x
         found = self.copies.get((inst, x))
@@ -889,15 +928,21 @@ def _as(v, inst, t):
     return v
 
 
-def _made_array(x: Value) -> Value | None:
-    """The new array that x certainly is; None where x may be an array with another use."""
-    made: Any = x.inst
-    if made is None or made.op is NEST:
-        return None if made is None else x
+def _is_new_array(x: Value, arriving, names: dict[Value, None]) -> bool:
+    """Whether x is an array that this function certainly made, as the adjoint of a value; fills `names`. arriving: see
+    `drop_copies`."""
+    if x in names:
+        return True
+    names[x] = None
+    made = x.inst
+    if made is None:
+        return x in arriving and all([_is_new_array(y, arriving, names) for y in arriving[x]])
     if made.op is s.RETYPE:
-        return _made_array(made.args[0])
+        return _is_new_array(made.args[0], arriving, names)
     returns = made.attrs["callee"].flags.returns if made.op is c.INVOKE else ""
-    return _made_array(made.args[-1]) if returns == "last" else x if returns == "new" else None
+    if returns == "last":
+        return _is_new_array(made.args[-1], arriving, names)
+    return made.op is NEST or returns == "new"
 
 
 def _are_equal(dims: list[Value], others: list[Value] | None) -> bool:

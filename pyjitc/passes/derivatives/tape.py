@@ -133,7 +133,7 @@ class Tape:
         if i is None:
             line = self.line(v)
             return line is not None and self.free(line[0])
-        if i.op is c.CONST:
+        if i.op is c.CONST or _is_item_size(i):
             return True
         if i.op is mem.ARRAY_LOAD and self.changes(v, i.args[0]):
             return False
@@ -225,13 +225,21 @@ class Tape:
         b = Builder([], i)
         place = read(b, at)
         dims = [b.op(mem.ARRAY_DIM, v, axis=n) for n in range(v.type.ndim)]
-        is_complex = k.is_complex(v.type.dtype)
-        name = "pushed_complex" if is_complex else "pushed_ints" if k.is_integer(v.type.dtype) else "pushed"
-        push = self.helpers(name, (_BUFFER, k.Int, v.type, k.Int))
-        write(b, tape, b.call(push, read(b, tape), place, v, b.const(_line_of(self.form.loop_of(v)), k.Int)))
+        is_complex, line = k.is_complex(v.type.dtype), b.const(_line_of(self.form.loop_of(v)), k.Int)
         size = b.const(2 if is_complex else 1, k.Int)
         for d in dims:
             size = b.op(a.IMUL, size, d)
+        if v.type.dtype is k.float64 and v.type.layout == "C":  # the elements are copied as they lie in memory
+            room = b.call(self.helpers("roomy", (_BUFFER, k.Int, k.Int, k.Int)), read(b, tape),
+                          b.op(a.IADD, place, size), size, line)
+            each = b.const(8, k.Int)
+            row = b.op(mem.ARRAY_VIEW, room, b.op(a.IMUL, place, each), size, each, type=_BUFFER)
+            b.call(self.helpers("put_row", (_BUFFER, v.type)), row, v)
+            write(b, tape, room)
+        else:
+            name = "pushed_complex" if is_complex else "pushed_ints" if k.is_integer(v.type.dtype) else "pushed"
+            push = self.helpers(name, (_BUFFER, k.Int, v.type, k.Int))
+            write(b, tape, b.call(push, read(b, tape), place, v, line))
         write(b, at, b.op(a.IADD, place, size))
         where = 0 if i is None else block.insts.index(i) + 1
         block.insts[where:where] = b.insts
@@ -299,7 +307,6 @@ class Tape:
             self.before(lambda b: write(b, pos, b.const(0, k.Int)))
             frame.start = read(p, pos)
         if need is not None:
-            self.check(p, frame, frame.rows)
             end = p.op(a.IADD, frame.start, need, flags="nuw nsw")
             # allocate room for all trips of the outer loop at once
             if outer and pos is None and outer[0] in form.trips:
@@ -313,10 +320,10 @@ class Tape:
                 whole = q.op(a.IMUL, each, trips, flags="nuw nsw")
                 write(q, frame.tape, q.op(mem.ARRAY_NEW, whole, type=_BUFFER, zero=False))
                 self.at_end(form.pre[outer[0]], q.insts)
-            elif not outer:
-                write(p, frame.tape, p.op(mem.ARRAY_NEW, need, type=_BUFFER, zero=False))
             else:
-                write(p, frame.tape, self.room(p, frame, end))
+                self.check(p, frame, frame.rows)
+                write(p, frame.tape, self.room(p, frame, end) if outer else
+                      p.op(mem.ARRAY_NEW, need, type=_BUFFER, zero=False))
             if pos is not None:
                 write(p, pos, end)
         self.at_end(pre, p.insts)
@@ -437,6 +444,8 @@ class Tape:
 
         if i is not None and i.op is c.CONST:
             return b.again(i, ())
+        if i is not None and _is_item_size(i):
+            return b.const(dtype_of(i.args[0].type.dtype).itemsize, k.Int)
         if has_one_value(v.type):
             return only_value(b, v.type)
         if v in self.arrays:
@@ -531,6 +540,13 @@ def _described(v: Value) -> str:
     i = v.inst
     name = v.name or ("a number of a loop" if i is None else f"the result of {i.op.name}")
     return f"{name} (line {i.loc.line})" if i is not None and i.loc.line else name
+
+
+def _is_item_size(i: Inst) -> bool:
+    """Whether an instruction computes the stride of an array of one axis that the function makes: the size of an
+    element. (Of an array without elements it is 0, but then no element is reached by it.)"""
+    made = i.args[0].inst if i.op is mem.ARRAY_STRIDE else None
+    return made is not None and made.op is mem.ARRAY_NEW and made.result is not None and made.result.type.ndim == 1
 
 
 def _is_cheap(op) -> bool:

@@ -8,7 +8,8 @@ After:   for t = 2 ... n - 1:  u_[t] += a * v_[t + 1] + b * v_[t] + c * v_[t - 1
          for i = 1 ... n:  v_[i] = 0
 Needs: loops as `canonicalise` leaves them, with a header that counts down and one block, whose trips may run in any
 order.
-Keeps: the original loop for few trips, where the new ones need more. The terms of a sum are added in another order.
+Keeps: the original loop for few trips, where the sums at both ends need more. The terms of a sum are added in another
+order.
 """
 from __future__ import annotations
 
@@ -191,7 +192,7 @@ class _Loop:
         if self.widest:
             ways = Block(f"{self.header.name}.ways")
             b = Builder(ways.insts, self.body.terminator)
-            enough = b.op(a.IGT, trips, b.const(self.widest, k.Int))
+            enough = b.op(a.IGT, trips, b.const(self.widest - 1, k.Int))
             ways.insts.append(Inst(c.BRANCH, [enough], {}, None, loc, [Edge(start), Edge(self.header, [trips])]))
             blocks.insert(0, ways)
             last = self.body.terminator
@@ -221,22 +222,25 @@ class _Loop:
 
             here = self.loop(Builder(here.insts, self.body.terminator), here, blocks, trips, straight)
         out = self.out  # the only edge that leaves, since it may be the one that enters the next loop
+        keeps = self.widest > 1  # else the original loop would only be left for no trips
         if self.widest:
             behind = Block(f"{self.header.name}.behind")
             behind.insts.append(Inst(c.JUMP, loc=loc, targets=[out]))
             blocks.append(behind)
             out = Edge(behind)
-            self.header.terminator.targets = [self.header.terminator.targets[0], Edge(behind)]
+            if keeps:
+                self.header.terminator.targets = [self.header.terminator.targets[0], Edge(behind)]
+            else:
+                blocks[0].terminator.targets = [Edge(start), Edge(behind)]
         here.insts.append(Inst(c.JUMP, loc=loc, targets=[out]))
         self.header.terminator.attrs = {}
         where = fn.blocks.index(self.header)
         fn.blocks[where:where] = blocks
-        if not self.widest:  # the new loops make the same trips, also none
+        if not keeps:  # the new loops make the same trips, also none
             fn.blocks = [block for block in fn.blocks if block is not self.header and block is not self.body]
-
     def loop(self, b, here, blocks, trips, add) -> Block:
-        """Append a loop of `trips` trips to the block `here`; `add` writes the body for trip n, from 1. Returns the
-        block after it."""
+        """Append a loop of `trips` trips to the block `here`; `add` writes the body for trip n, from 1, none of which
+        touches an element that another one writes. Returns the block after it."""
         header, body, behind = Block("up"), Block("trip"), Block("behind")
         header.params = [Value(k.Int, "n"), Value(k.Int, "left")]
         number, left = header.params
@@ -246,6 +250,9 @@ class _Loop:
         header.insts.append(Inst(c.BRANCH, [more], self.marks, None, b.loc, [Edge(body), Edge(behind)]))
         t = Builder(body.insts, self.body.terminator)
         add(t, number)
+        for inst in body.insts:
+            if inst.op is mem.ARRAY_LOAD or inst.op is mem.ARRAY_STORE:
+                inst.attrs = {**inst.attrs, "parallel": True}
         one = t.const(1, k.Int)
         body.insts.append(Inst(c.JUMP, loc=b.loc, targets=[Edge(header, [
             t.op(a.IADD, number, one, flags="nuw nsw"), t.op(a.ISUB, left, one, flags="nuw nsw")])]))
