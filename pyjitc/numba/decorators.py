@@ -76,6 +76,8 @@ def jit(signature_or_function=None, locals={}, cache=False, pipeline_class=None,
     function = signature_or_function
     if inspect.isclass(function):
         raise TypeError(f"jit compiles functions, not classes: {function!r}; see numba.experimental.jitclass")
+    if config.DISABLE_JIT:
+        return function if callable(function) and not isinstance(function, types.Type) else lambda function: function
     if callable(function) and not isinstance(function, types.Type):
         return decorated(outlined(function, locals), (), given, Dispatcher)
     if function is None:

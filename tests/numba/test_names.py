@@ -647,6 +647,20 @@ def test_variables_of_the_environment(tmp_path, monkeypatch):
     assert "boundscheck=False" in run(code, **given)
 
 
+def test_a_program_turns_the_compiler_off(monkeypatch):
+    def f(x):
+        return x
+
+    class Point:
+        pass
+
+    monkeypatch.setattr(nb.config, "DISABLE_JIT", 1)
+    assert nb.jit(f) is nb.njit(f) is nb.njit(parallel=True)(f) is nb.jit("int64(int64)")(f) is f
+    assert jitclass([("x", nb.int64)])(Point) is jitclass(Point) is Point
+    monkeypatch.undo()
+    assert nb.njit(f) is not f and nb.njit(f)(3) == 3
+
+
 def test_modules_by_which_extensions_register_as_attributes():
     """As awkward and pysheds use them."""
     core, typed = nb.core, nb.typed
