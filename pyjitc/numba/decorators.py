@@ -185,13 +185,27 @@ def guvectorize(signatures=None, layout=None, **options):
     given = [] if layout is None or callable(signatures) else (
         signatures if isinstance(signatures, (list, tuple)) else [signatures])
     try:
-        declared = [signature_of(types.signature(one)).args for one in given]
+        asked = [types.signature(one) for one in given]
+        declared = [signature_of(one).args for one in asked]
     except (TypeError, ValueError):
         return lambda function: _with_names(made(function))
+    for one in asked:
+        _check_cores(getattr(one, "args", one), layout)
     whole = [k for k, parameter in enumerate(zip(*declared)) if all(t in SMALL for t in parameter)]
     if not isinstance(text, str):
         return made
     return lambda function: _with_names(made(_with_ints(function, whole) if whole else function))
+
+
+def _check_cores(args, layout: str) -> None:
+    """Raises TypeError where the declared types do not have the core dimensions of the layout."""
+    ins, outs = _ufuncs.parsed_layout(layout)
+    for n, (t, core) in enumerate(zip(args, (*ins, *outs)), 1):
+        if not isinstance(t, types.Array):
+            if core:
+                raise TypeError(f"scalar type {t} given for non scalar argument #{n}")
+        elif t.ndim != max(1, len(core)):
+            raise TypeError(f"type and shape signature mismatch for arg #{n}")
 
 
 def _with_ints(function, whole):

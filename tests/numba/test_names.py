@@ -502,6 +502,17 @@ def test_types_of_records():
     assert (made.offset("b"), made.alignof("b"), made.size, made.is_title("a"), made.aligned) == (8, 8, 16, False, True)
 
 
+@pytest.mark.parametrize("signature, layout, text", [
+    ("int32[:], int32[:]", "(m, n)->(n)", "type and shape signature mismatch for arg #1"),
+    ("int32[:], int32[:,:]", "(n)->(n)", "type and shape signature mismatch for arg #2"),
+    ("int32[:], int32, int32[:]", "(n),(n)->(n)", "scalar type int32 given for non scalar argument #2")])
+def test_guvectorize_compares_types_with_the_layout(signature, layout, text):
+    function = {2: lambda x, out: None, 3: lambda x, y, out: None}[signature.count("int")]
+    with pytest.raises(TypeError) as caught:
+        nb.guvectorize([signature], layout)(function)
+    assert str(caught.value) == text
+
+
 def test_guvectorize_writes_back_to_inputs_that_are_converted():
     def spread(x, y):
         for i in range(x.size):
