@@ -513,6 +513,35 @@ def test_guvectorize_compares_types_with_the_layout(signature, layout, text):
     assert str(caught.value) == text
 
 
+def _add(x, y):
+    return x + y
+
+
+@pytest.mark.parametrize("call, error, text", [
+    (lambda: nb.jit("(intc,intc)")(_add)(1j, np.ones(2)), TypeError,
+     "No matching definition for argument type(s) complex128, array(float64, 1d, C)"),
+    (lambda: nb.jit("(intc,)")(_add), TypeError,
+     "Signature mismatch: 1 argument types given, but function takes 2 arguments"),
+    (lambda: nb.jit("(intc,)", forceobj=True)(_add), TypeError,
+     "Signature mismatch: 1 argument types given, but function takes 2 arguments"),
+    (lambda: nb.jit(nb.njit(_add)), TypeError, "A jit decorator was called on an already jitted function _add"),
+    (lambda: nb.jit(int), TypeError, "The decorated object is not a function (got type <class 'type'>)"),
+    (lambda: nb.njit(fastmath={"spqr": False})(_add), ValueError, "Unrecognized fastmath flags: 'spqr'"),
+    (lambda: nb.njit(fastmath=1337)(_add), ValueError, "Expected fastmath option(s) to be"),
+    (lambda: nb.jit(["(f4,f4)", "(i4,i4)"])(_add).compile("(c8,c8)"), RuntimeError, "compilation disabled"),
+    (lambda: nb.vectorize(["f8(f8,f8)"], identity=2)(_add), ValueError, "Invalid identity value 2"),
+    (lambda: nb.guvectorize(["(f8[:],f8[:])"], "(n)->(n)", identity="none"), ValueError, "Invalid identity value"),
+    (lambda: nb.guvectorize(["(f8[:],f8[:])"], ")-:"), ValueError, "bad token in signature"),
+    (lambda: nb.guvectorize(["(f8[:],f8[:])"], "(x)->(z,v)"), NameError, "undefined output symbols: v,z"),
+    (lambda: nb.set_num_threads("two"), TypeError, "The number of threads specified must be an integer"),
+])
+def test_mistakes_have_numbas_words(call, error, text):
+    with pytest.raises(error) as caught:
+        call()
+    assert text in str(caught.value)
+    assert nb.jit("()", forceobj=True)(_add)(1, 2) == 3 == nb.njit(_add).compile("(intc, intc)")(1, 2)
+
+
 def test_guvectorize_writes_back_to_inputs_that_are_converted():
     def spread(x, y):
         for i in range(x.size):
