@@ -6,6 +6,7 @@ import pathlib
 import pickle
 import subprocess
 import sys
+import types as pytypes
 import warnings
 
 import numpy as np
@@ -89,6 +90,27 @@ def test_types_as_values():
     assert pyjitc.signature_of(signature) == pyjitc.float64(pyjitc.int64, pyjitc.float64[:])
 
 
+def test_the_type_of_an_iteration_over_several_arrays():
+    a, b, c, d = (types.Array(t, n, layout) for t, n, layout in (
+        (types.float32, 1, "C"), (types.float32, 2, "C"), (types.complex64, 2, "F"), (types.int16, 2, "A")))
+    e, f = types.Array(types.int16, 0, "C"), types.Array(types.float32, 1, "A")
+    for operands, ndim, layout, indexers, shaped in (
+            ((e, types.complex64), 0, "C", [("0d", 0, 0, [0]), ("scalar", 0, 0, [1])], False),
+            ((a, a, e), 1, "C", [("flat", 0, 1, [0, 1]), ("0d", 0, 0, [2])], False),
+            ((f,), 1, "C", [("indexed", 0, 1, [0])], True), ((c,), 2, "F", [("flat", 0, 2, [0])], False),
+            ((a, b), 2, "C", [("flat", 1, 2, [0]), ("flat", 0, 2, [1])], True),
+            ((b, c, c, d, a), 2, "F", [("indexed", 0, 2, [0, 3]), ("flat", 0, 2, [1, 2]), ("flat", 0, 1, [4])], True)):
+        made = types.NumpyNdIterType(operands)
+        assert (made.ndim, made.layout, made.indexers, made.need_shaped_indexing) == (ndim, layout, indexers, shaped)
+        assert made.dtypes == tuple(getattr(t, "dtype", t) for t in operands) and made == types.NumpyNdIterType(operands)
+        assert made.yield_type == (types.Tuple(made.views) if len(operands) > 1 else made.views[0])
+
+
+def test_arrays_of_records_that_are_not_aligned():
+    t = types.Array(nb.from_dtype(np.dtype([("a", "f8", (4,))])), 2, "C")
+    assert not t.aligned and types.Array(nb.from_dtype(np.dtype([("a", "f8")], align=True)), 1, "C").aligned
+
+
 @pytest.mark.parametrize("code", "?bBhHiIlLfdFD")
 def test_dtypes(code):
     dtype = np.dtype(code)
@@ -147,6 +169,20 @@ def test_typed_containers_are_those_of_python():
     assert filled(2) == ({0: 0.0, 1: 0.5}, [0, 1], [], {}, [1, 2])
     assert nb.njit(lambda x: sum(x))(List([1, 2])) == 3
     assert types.ListType(types.int64).type is nb.typeof([1]).type
+
+
+@pytest.mark.parametrize("call, text", [
+    (lambda: List(23), "List() argument must be iterable"), (lambda: List(2.5), "List() argument must be iterable"),
+    (lambda: List(iterable=(0, 1)), "List() takes no keyword arguments"), (lambda: Dict(a=1), "Dict() takes no keyword"),
+    (lambda: List(1, 2), "ist() expected at most 1 argument, got 2"), (lambda: List((1, 2), key=1), "takes no keyword")])
+def test_items_of_typed_containers(call, text):
+    call = pytypes.FunctionType(call.__code__, {"List": List, "Dict": Dict})
+    for function, error in ((call, TypeError), (nb.njit(call), errors.TypingError)):
+        with pytest.raises(error) as caught:
+            function()
+        assert text in str(caught.value)
+    assert List.empty_list(types.int64, allocated=5) == List(allocated=3) == [] and Dict(n_keys=3) == {}
+    assert nb.njit(lambda: (List.empty_list(types.int64, 5), List(allocated=3), Dict(n_keys=3)))() == ([], [], {})
 
 
 def test_jitclass_keeps_the_class():
