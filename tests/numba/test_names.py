@@ -102,7 +102,8 @@ def test_the_type_of_an_iteration_over_several_arrays():
             ((b, c, c, d, a), 2, "F", [("indexed", 0, 2, [0, 3]), ("flat", 0, 2, [1, 2]), ("flat", 0, 1, [4])], True)):
         made = types.NumpyNdIterType(operands)
         assert (made.ndim, made.layout, made.indexers, made.need_shaped_indexing) == (ndim, layout, indexers, shaped)
-        assert made.dtypes == tuple(getattr(t, "dtype", t) for t in operands) and made == types.NumpyNdIterType(operands)
+        assert made.dtypes == tuple(getattr(t, "dtype", t) for t in operands)
+        assert made == types.NumpyNdIterType(operands)
         assert made.yield_type == (types.Tuple(made.views) if len(operands) > 1 else made.views[0])
 
 
@@ -173,8 +174,10 @@ def test_typed_containers_are_those_of_python():
 
 @pytest.mark.parametrize("call, text", [
     (lambda: List(23), "List() argument must be iterable"), (lambda: List(2.5), "List() argument must be iterable"),
-    (lambda: List(iterable=(0, 1)), "List() takes no keyword arguments"), (lambda: Dict(a=1), "Dict() takes no keyword"),
-    (lambda: List(1, 2), "ist() expected at most 1 argument, got 2"), (lambda: List((1, 2), key=1), "takes no keyword")])
+    (lambda: List(iterable=(0, 1)), "List() takes no keyword arguments"),
+    (lambda: Dict(a=1), "Dict() takes no keyword arguments"),
+    (lambda: List(1, 2), "ist() expected at most 1 argument, got 2"),
+    (lambda: List((1, 2), key=1), "List() takes no keyword arguments")])
 def test_items_of_typed_containers(call, text):
     call = pytypes.FunctionType(call.__code__, {"List": List, "Dict": Dict})
     for function, error in ((call, TypeError), (nb.njit(call), errors.TypingError)):
