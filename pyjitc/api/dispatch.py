@@ -372,8 +372,11 @@ class CompiledFunction(Pickled, Callable_):
         count = (code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & _VARARGS)
                  + bool(code.co_flags & _VARKEYWORDS))
         if given != count:
-            raise TypeError(f"signature {signature} has {given} argument{'s' * (given != 1)}, {self.__qualname__}() "
-                            f"takes {count}")
+            raise self._wrong_count(signature, given, count)
+
+    def _wrong_count(self, signature, given: int, count: int) -> TypeError:
+        return TypeError(f"signature {signature} has {given} argument{'s' * (given != 1)}, {self.__qualname__}() "
+                         f"takes {count}")
 
     def recompile(self) -> None:
         """Compile every signature again, ignoring what is in memory and on disk."""

@@ -102,7 +102,7 @@ def guvectorize_with(base: Options, signatures: Any = None, layout: str | None =
     if function is not None:
         raise TypeError("guvectorize takes the layout of the operands, as in guvectorize('(n)->()')")
     chosen = _chosen(base, target, options)
-    parsed = _parsed_layout(layout)
+    parsed = parsed_layout(layout)
     return lambda function: _generalised(_python_function("guvectorize", function), declared, layout, parsed, chosen,
                                          identity, writable_args)
 
@@ -339,7 +339,7 @@ class _Cores(_Made):
 _OPERAND = re.compile(r"\(\s*((?:[A-Za-z_0-9]+\s*(?:,\s*[A-Za-z_0-9]+\s*)*)?)\)")
 
 
-def _parsed_layout(layout: str):
+def parsed_layout(layout: str):
     """(core dimensions of the inputs, of the results), each a tuple of names. Without an arrow there are no results,
     and the function writes to its operands."""
     ins, arrow, outs = layout.replace(" ", "").partition("->")
@@ -373,7 +373,7 @@ def _generalised(function, declared, layout: str, parsed, options: Options, iden
     if not outs:  # every operand may be written to, but some are broadcast, which NumPy would take for a reduction
         record.writable = frozenset(range(len(ins)))
     ufunc = ufuncs.make(record, function.__name__, len(ins), len(outs), _doc(function), identity,
-                        layout.replace(" ", ""))
+                        layout)
     ufuncs.write_back(ufunc, back)
     for signature in declared:
         _add_declared_cores(record, ufunc, signature)
@@ -504,4 +504,4 @@ def _remade(named, contents, qualname, arguments, declared, options):
     if kind == "vectorize":
         return _vectorized(function, declared, options, *rest)
     layout, identity, writable = rest
-    return _generalised(function, declared, layout, _parsed_layout(layout), options, identity, writable)
+    return _generalised(function, declared, layout, parsed_layout(layout), options, identity, writable)

@@ -84,9 +84,9 @@ def make_options(given: dict[str, object], base: Options = Options()) -> Options
                 raise TypeError(f"option fastmath={value!r}: must be True, False or a list of flags "
                                 f"({', '.join(_FASTMATH)})")
             flags = [f for f, on in value.items() if on] if isinstance(value, dict) else list(value or ())
-            wrong = [f for f in flags if f not in _FASTMATH]
+            wrong = [repr(f) for f in value or () if f not in _FASTMATH]
             if wrong:
-                raise ValueError(f"fastmath flag {wrong[0]!r} is unknown; flags are {', '.join(_FASTMATH)}")
+                raise ValueError(f"Unrecognized fastmath flags: {', '.join(wrong)}; flags are {', '.join(_FASTMATH)}")
             value = tuple(sorted(flags)) or False
         elif name == "debug" and value == "races":
             value = False

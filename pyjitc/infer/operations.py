@@ -429,10 +429,10 @@ class Operations(Variables):
                 for x in [*args, *kwargs.values()]:
                     if type(x.type) is Union:
                         return self.split_call(x, callee, args, kwargs)
-        if self.library.takes_axes(callee.type):
-            first = 0 if isinstance(t, Method) else 1  # the first argument of a function is the array
-            args, kwargs = [*args[:first], *map(self.as_axes, args[first:])], {name: self.as_axes(x)
-                                                                               for name, x in kwargs.items()}
+        first = self.library.takes_lists(t)
+        if first is not None:
+            args, kwargs = [*args[:first], *map(self.as_tuple, args[first:])], {name: self.as_tuple(x)
+                                                                                for name, x in kwargs.items()}
         try:
             return self.call(callee, args, kwargs)
         except Mismatch as error:
@@ -444,9 +444,9 @@ class Operations(Variables):
             error.hint = error.hint or self.library.advice_of_call(callee, args, kwargs, error.message)
             raise
 
-    def as_axes(self, x):
-        """An argument of a function that accepts lists of axes: a display of constants becomes a constant tuple; any
-        other argument is unchanged."""
+    def as_tuple(self, x):
+        """An argument of a function that takes lists of constants as tuples: a display of constants becomes a constant
+        tuple; any other argument is unchanged."""
         if type(x) is Operand and x.index >= 0 and not x.known and isinstance(x.type, (Struct, Tuple)):
             value = self.written(self.inst.args[x.index])
             if value is not UNKNOWN:

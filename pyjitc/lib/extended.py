@@ -10,10 +10,11 @@ from typing import Callable
 
 from ..infer.meaning import Expr
 
-__all__ = ["ATTRIBUTES", "FUNCTIONS", "METHODS", "OF_LIBRARY", "OPERATORS", "Semantics", "as_in_numba", "attribute",
-           "is_as_in_numba", "method", "operation", "semantics"]
+__all__ = ["ATTRIBUTES", "FUNCTIONS", "METHODS", "OF_CONSTANTS", "OF_LIBRARY", "OPERATORS", "Semantics", "as_in_numba",
+           "attribute", "is_as_in_numba", "method", "operation", "semantics"]
 
 FUNCTIONS: dict[int, Callable] = {}  # key: the id of the function, which the rule keeps alive
+OF_CONSTANTS: set[int] = set()  # keys of FUNCTIONS that take a list of constants as a tuple
 OF_LIBRARY: list = []  # keys of FUNCTIONS that a program has added and that library functions may call
 METHODS: dict[str, list[Callable]] = {}  # rule(args, kwargs) with the receiver first
 ATTRIBUTES: dict[str, list[Callable]] = {}

@@ -198,10 +198,16 @@ class Library:
         """The rule of a function for which the kind of an argument has a meaning of its own, or None."""
         return rule_of_kinds(target, args)
 
-    def takes_axes(self, t) -> bool:
-        """Whether a callable of type t is a function or method that takes lists of axes."""
-        return (isinstance(t, Singleton) and type(t.value) is _FUNCTION and t.value.__name__ in _OF_AXES
-                or isinstance(t, Method) and t.name == "transpose")
+    def takes_lists(self, t) -> int | None:
+        """The first argument for which a callable of type t takes a list of constants, such as axes, as it takes a
+        tuple; None where it takes no such list."""
+        if isinstance(t, Method):
+            return 0 if t.name == "transpose" else None
+        if not isinstance(t, Singleton):
+            return None
+        if id(t.value) in extended.OF_CONSTANTS:
+            return 0
+        return 1 if type(t.value) is _FUNCTION and t.value.__name__ in _OF_AXES else None  # after the array
 
     def takes_unions(self, target) -> bool:
         if type(target) is pytypes.FunctionType and target.__module__ == _KERNEL_NAMES:

@@ -1,5 +1,5 @@
 """Numba's configuration: the names that programs read, with the values that are true here. Assignments have no effect,
-except that of DISABLE_JIT."""
+except that of DISABLE_JIT, which counts for functions and classes that are decorated afterwards."""
 from __future__ import annotations
 
 import os

@@ -10,14 +10,14 @@ from types import FunctionType
 import numpy as np
 
 from ..api.jit import decorated
-from ..api.signature import signature_of
+from ..api.signature import Signature, signature_of
 from ..base.errors import suggest
 from ..base.lazy import lazy
 from ..base.options import NAMES, make_options
 from ..front.functions import passing
 from . import config, special, types
 from .absent import module_attribute
-from .dispatcher import SMALL, Dispatcher
+from .dispatcher import SMALL, Dispatcher, NumbaFunction
 from .frozen import frozen
 
 _meanings, _regions = lazy("pyjitc.numba.meanings"), lazy("pyjitc.numba.regions")
@@ -56,6 +56,8 @@ def _options(given: dict) -> dict:
             chosen[name] = bool(value)
         elif name == "inline" and callable(value) or name == "boundscheck" and value is None:
             continue
+        elif name == "fastmath" and not isinstance(value, (bool, dict, set, frozenset, list, tuple)):
+            raise ValueError(f"Expected fastmath option(s) to be a bool, or a dict or set of flags, not {value!r}")
         elif name not in IGNORED:
             chosen[name] = value
     if config.BOUNDSCHECK is not None:  # it overrides the option
@@ -75,22 +77,37 @@ def jit(signature_or_function=None, locals={}, cache=False, pipeline_class=None,
         given["objects"] = True
     function = signature_or_function
     if inspect.isclass(function):
-        raise TypeError(f"jit compiles functions, not classes: {function!r}; see numba.experimental.jitclass")
+        raise TypeError(f"The decorated object is not a function (got type {type(function)}): jit compiles no classes; "
+                        "see numba.experimental.jitclass")
+    if isinstance(function, NumbaFunction):
+        raise TypeError(f"A jit decorator was called on an already jitted function {function.__qualname__}. If trying "
+                        f"to get access to the original python function, use the {function.__qualname__}.py_func "
+                        "attribute instead.")
+    if config.DISABLE_JIT:
+        return function if callable(function) and not isinstance(function, types.Type) else lambda function: function
     if callable(function) and not isinstance(function, types.Type):
         return decorated(outlined(function, locals), (), given, Dispatcher)
     if function is None:
         return lambda function: decorated(outlined(function, locals), (), given, Dispatcher)
-    if forgiving:  # in object mode signatures are ignored, and globals are looked up
-        return lambda function: decorated(
-            outlined(frozen(function, getattr(function, "__globals__", None)), locals), (), given, Dispatcher)
     if isinstance(function, (int, float)):
         raise TypeError(f"The decorated object is not a function (got type {type(function)}).")
     declared = [types.signature(one) for one in (function if isinstance(function, list) else [function])]
+    if forgiving:
+        return lambda function: _in_object_mode(function, declared, locals, given)
     # Functions and members of enums have types that are known only when they are passed, and records come as their
     # arrays: code is compiled for each then.
     declared = [one for one in declared if not any(
         map(_is_late, getattr(one, "args", one if isinstance(one, tuple) else ())))]
     return lambda function: decorated(outlined(frozen(function), locals), declared, given, Dispatcher)
+
+
+def _in_object_mode(function, declared, locals, given):
+    """The function, whose signatures are ignored, and whose globals are looked up."""
+    made = decorated(outlined(frozen(function, getattr(function, "__globals__", None)), locals), (), given, Dispatcher)
+    for one in declared:
+        if isinstance(made, Dispatcher) and getattr(one, "args", one):
+            made._check_count(Signature(getattr(one, "args", one)))
+    return made
 
 
 def outlined(function, locals={}):
@@ -118,6 +135,7 @@ def njit(*args, **options):
 def vectorize(*args, **options):
     """numba.vectorize. Loops are compiled, also with forceobj=True."""
     options.pop("forceobj", None)
+    _check_identity(options.get("identity"))
     if options.get("target") == "cuda":
         return importlib.import_module(f"{__package__}.cuda").vectorize(*args, **options)
     if args and type(args[0]) is FunctionType:
@@ -134,6 +152,11 @@ def vectorize(*args, **options):
         return _with_names(made)
     return lambda function: _without_operands(function) or _with_names(
         made(frozen(_positional(function)) if args else _positional(function)))
+
+
+def _check_identity(identity) -> None:
+    if identity not in (0, 1, None, "reorderable"):
+        raise ValueError(f"Invalid identity value {identity!r}; pyjitc.vectorize takes other numbers")
 
 
 def _without_operands(function):
@@ -175,21 +198,50 @@ def guvectorize(signatures=None, layout=None, **options):
     """numba.guvectorize. Scalars that are declared as integers of up to 32 bits are Python ints in the function, as in
     functions that jit compiles."""
     options.pop("forceobj", None)
+    _check_identity(options.get("identity"))
     if options.get("target") == "cuda":
         raise NotImplementedError("guvectorize has no target='cuda': write a kernel with cuda.jit in which a thread "
                                   "does what the function does, or use vectorize(target='cuda') for single elements")
+    _check_layout(next((one for one in (layout, signatures) if isinstance(one, str) and "->" in one), layout))
     made = _ufuncs.guvectorize_with(_for_numba(_ufuncs), signatures, layout, **options)
     text = signatures if layout is None else layout
     given = [] if layout is None or callable(signatures) else (
         signatures if isinstance(signatures, (list, tuple)) else [signatures])
     try:
-        declared = [signature_of(types.signature(one)).args for one in given]
+        asked = [types.signature(one) for one in given]
+        declared = [signature_of(one).args for one in asked]
     except (TypeError, ValueError):
         return lambda function: _with_names(made(function))
+    for one in asked:
+        _check_cores(getattr(one, "args", one), layout)
     whole = [k for k, parameter in enumerate(zip(*declared)) if all(t in SMALL for t in parameter)]
     if not isinstance(text, str):
         return made
     return lambda function: _with_names(made(_with_ints(function, whole) if whole else function))
+
+
+def _check_layout(layout) -> None:
+    """Raises ValueError for text that is no layout, NameError for core dimensions of results that no input has."""
+    if not isinstance(layout, str):
+        return
+    try:
+        ins, outs = _ufuncs.parsed_layout(layout)
+    except ValueError as error:
+        raise ValueError(f"bad token in signature: {error}") from None
+    unknown = {name for core in outs for name in core}.difference(*ins)
+    if unknown:
+        raise NameError(f"undefined output symbols: {','.join(sorted(unknown))}")
+
+
+def _check_cores(args, layout: str) -> None:
+    """Raises TypeError where the declared types do not have the core dimensions of the layout."""
+    ins, outs = _ufuncs.parsed_layout(layout)
+    for n, (t, core) in enumerate(zip(args, (*ins, *outs)), 1):
+        if not isinstance(t, types.Array):
+            if core:
+                raise TypeError(f"scalar type {t} given for non scalar argument #{n}")
+        elif t.ndim != max(1, len(core)):
+            raise TypeError(f"type and shape signature mismatch for arg #{n}")
 
 
 def _with_ints(function, whole):

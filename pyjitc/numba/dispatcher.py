@@ -55,6 +55,14 @@ def _takes_floats(signature: Signature) -> bool:
     return any(kinds.is_float(t) or kinds.is_complex(t) for t in signature.args)
 
 
+def _named(t: kinds.Type):
+    """Numba's type for t, or t where there is none."""
+    try:
+        return types.of(t)
+    except ValueError:
+        return t
+
+
 def _callable(value):
     """C functions from cfunc replaced by their Python functions, also inside tuples and lists."""
     if type(value) in (tuple, list) and any(getattr(type(x), "__pyjitc_callback__", False) for x in value):
@@ -170,9 +178,13 @@ class NumbaFunction(CompiledFunction):
             ways = [_forced(full, types, signature.args) for signature in self._declared]
             ways = [way for way in ways if way is not None]
             if not ways:
-                raise
+                given = ", ".join(str(_named(t)) for t in types)
+                raise TypeError(f"No matching definition for argument type(s) {given}") from None
             lossy, n, values = min((way[0], n, way[1]) for n, way in enumerate(ways))
             return values, ways[n][2]
+
+    def _wrong_count(self, signature, given, count):
+        return TypeError(f"Signature mismatch: {given} argument types given, but function takes {count} arguments")
 
     @property
     def _wrapped(self) -> dict:
@@ -282,7 +294,7 @@ class NumbaFunction(CompiledFunction):
     def compile(self, signature) -> NumbaFunction:
         """Compile for a signature now, as `jit(signature)` does. The result is the function."""
         asked = self._as_compiled(signature)
-        if self.__dict__.get("__disabled__") and asked.args not in self._natives:
+        if (self._declared or self.__dict__.get("__disabled__")) and asked.args not in self._natives:
             raise RuntimeError("compilation disabled")
         try:
             super().compile(Signature(asked.args))

@@ -20,7 +20,7 @@ import numpy as np
 from ..base.lazy import lazy
 from ..types import kinds
 from ..types.classes import DECLARED_FIELDS, DECLARED_TYPES
-from . import types
+from . import config, types
 from .absent import module_attribute
 from .conversion import converted
 
@@ -58,6 +58,8 @@ def jitclass(cls_or_spec=None, spec=None):
 def _made(cls: type, spec) -> type:
     if not isinstance(cls, type):
         raise TypeError(f"jitclass decorates a class, not {cls!r}")
+    if config.DISABLE_JIT:
+        return cls
     fields = _fields(cls, spec)
     compiled = _decorators.jit(nopython=True)
     module = cls.__module__

@@ -59,6 +59,7 @@ def unrolled_constants() -> tuple:
 
 extended.FUNCTIONS.setdefault(id(range), _range)
 extended.FUNCTIONS[id(special.literal_unroll)] = _literal_unroll
+extended.OF_CONSTANTS.add(id(special.literal_unroll))
 extended.FUNCTIONS[id(special.literally)] = _literally
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 import sys
 
 from ..infer.constants import constant
-from ..infer.meaning import CallValue
+from ..infer.meaning import CallValue, Mismatch
 from ..lib import extended
-from ..types.kinds import Array
+from ..types.kinds import Array, is_number, is_numpy_scalar
 from .absent import module_attribute
 
 __all__ = ["Dict", "List"]
@@ -24,9 +24,13 @@ class List(metaclass=_OfPython):
 
     python_class = list
 
-    def __new__(cls, *items, lsttype=None, **kwargs):
+    def __new__(cls, *items, lsttype=None, meminfo=None, allocated=0, **kwargs):
+        if kwargs:
+            raise TypeError("List() takes no keyword arguments")
         if len(items) > 1:
             raise TypeError(f"List() expected at most 1 argument, got {len(items)}")
+        if items and not hasattr(items[0], "__iter__") and not hasattr(items[0], "__getitem__"):
+            raise TypeError("List() argument must be iterable")
         return _of_one(*items) if items and getattr(items[0], "ndim", 1) == 0 else list(*items)
 
     @classmethod
@@ -47,7 +51,9 @@ class Dict(metaclass=_OfPython):
 
     python_class = dict
 
-    def __new__(cls, *items, dcttype=None, **kwargs):
+    def __new__(cls, *items, dcttype=None, meminfo=None, n_keys=0, **kwargs):
+        if kwargs:
+            raise TypeError("Dict() takes no keyword arguments")
         return dict(*items)
 
     @classmethod
@@ -58,9 +64,17 @@ class Dict(metaclass=_OfPython):
         return cls
 
 
+_OPTIONS = frozenset(("lsttype", "dcttype", "meminfo", "allocated", "n_keys"))  # they are no items
+
+
 def _of_python(cls: type):
     """The rule of a call of the class in compiled code."""
     def rule(args, kwargs):
+        name = cls.__name__.capitalize()
+        if not _OPTIONS.issuperset(kwargs):
+            raise Mismatch(f"{name}() takes no keyword arguments", f"pass the items: {name}(items)")
+        if cls is list and len(args) == 1 and is_number(args[0].type) and not is_numpy_scalar(args[0].type):
+            raise Mismatch("List() argument must be iterable", "pass a list or a tuple")
         one = cls is list and len(args) == 1 and isinstance(args[0].type, Array) and args[0].type.ndim == 0
         return CallValue(constant(_of_one if one else cls), *args)
 

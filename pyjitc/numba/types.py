@@ -27,6 +27,7 @@ from .typeclasses.containers import (
     DictType, List, NamedTuple, NamedUniTuple, Optional, Set, Tuple, is_homogeneous, value_type,
 )
 from .typeclasses.functions import Dispatcher, Function, WrapperAddressProtocol
+from .typeclasses.iterators import NumpyNdIterType
 from .typeclasses.literals import literal, maybe_literal, unliteral
 from .typeclasses.scalars import (
     RangeType, boolean, ellipsis, int64, none, of_scalar, pyobject, slice2_type, slice3_type, unicode_type,
@@ -36,7 +37,7 @@ _foreign = lazy("pyjitc.lib.py.foreign")
 
 __all__ = [  # and the types and their classes, below
     "Signature", "of", "unliteral", "literal", "maybe_literal", "as_dtype", "from_ctypes", "from_dtype",
-    "from_struct_dtype", "FieldsWanted", "WrapperAddressProtocol", "is_homogeneous", "value_type",
+    "from_struct_dtype", "FieldsWanted", "NumpyNdIterType", "WrapperAddressProtocol", "is_homogeneous", "value_type",
 ]
 
 
@@ -71,7 +72,7 @@ _VALUELESS = frozenset((
     "ExternalFunction ExternalFunctionPointer FunctionPrototype Generator InitialValue IntEnumClass IterableType "
     "IteratorType ListTypeIterableType ListTypeIteratorType LiteralList MemInfoPointer "
     "NamedTupleClass NumPyRandomBitGeneratorType NumPyRandomGeneratorType NumpyFlatType NumpyNdEnumerateType "
-    "NumpyNdIndexType NumpyNdIterType PolynomialType RangeIteratorType SetType SimpleIterableType SimpleIteratorType "
+    "NumpyNdIndexType PolynomialType RangeIteratorType SetType SimpleIterableType SimpleIteratorType "
     "Sized SliceLiteral StructRefPayload UndefinedFunctionType UniTupleIter UnionType WeakType ZipType").split())
 
 
@@ -168,7 +169,7 @@ def of(t: kinds.Type) -> Type:
     return Dummy(str(t))
 
 
-_NAMES = {name: value for part in "abstract scalars arrays containers literals functions classes".split()
+_NAMES = {name: value for part in "abstract scalars arrays containers literals functions classes iterators".split()
           for name, value in vars(sys.modules[f"{__package__}.typeclasses.{part}"]).items() if not name.startswith("_")
           and (isinstance(value, (Type, frozenset)) or isinstance(value, type) and issubclass(value, Type))}
 globals().update(_NAMES)

@@ -66,6 +66,7 @@ class Carried:
     defined: set[ir.Value]  # values that are defined in the blocks of a chunk
     unwinds: set[int]  # edges on which exceptions leave the chunk, by id
     dom: Any = None
+    serial_sums: bool  # whether a loop with a sum that cannot be divided runs on one thread, and is not refused
 
     def error(self, inst: ir.Inst, message: str, hint: str) -> Exception:
         raise NotImplementedError
@@ -123,7 +124,11 @@ class Carried:
             (inst for inst in (*updates, *reads) if inst.loc.line), self.branch)
         kinds = list(dict.fromkeys(SUMS[inst.op][0] for inst in updates))
         types = sorted({with_article(str(inst.result.type)) for inst in updates})
-        if len(types) > 1 and len({SUMS[inst.op][1] for inst in updates}) == 1 and not reads:
+        sums = len({SUMS[inst.op][1] for inst in updates}) == 1 and not reads
+        if sums and self.serial_sums:
+            return Serial(at, f"the sum or product {what} has several types, or an exception may be raised in it and "
+                          "handled in the loop", "start it with a value of the type of its terms, outside of a try")
+        if sums and len(types) > 1:
             return self.error(at, f"{what} goes from one iteration of a parallel loop to the next, as "
                               f"{' on some paths and as '.join(types)} on others",
                               f"a sum or product has one type: start {x} with a value of the type of its terms, such "

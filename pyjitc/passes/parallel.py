@@ -63,7 +63,7 @@ def run(fn: ir.Function, options=Options()) -> None:
         try:
             if kind == "nest" and _fork(fn, loop, marked):
                 continue
-            region = _Region(fn, loop, kind, options.races or kind == "parts")
+            region = _Region(fn, loop, kind, options.races or kind == "parts", bool(options.numba))
             region.outline()
             _note(fn, branch, kind, "runs on several threads", region.details())
         except _Gone:
@@ -129,8 +129,9 @@ class _Gone(Exception):
 class _Region(Carried):
     """One loop that is being outlined."""
 
-    def __init__(self, fn: ir.Function, loop, kind: str, single: bool):
+    def __init__(self, fn: ir.Function, loop, kind: str, single: bool, serial_sums: bool):
         self.fn, self.loop, self.kind = fn, loop, kind
+        self.serial_sums = serial_sums
         self.single = single  # whether each iteration is a chunk of its own
         self.header = loop.header
         self.branch = self.header.terminator

@@ -129,7 +129,7 @@ def set_num_threads(n: int) -> None:
     `n` is less than 1 or more than the largest number of threads (PYJITC_NUM_THREADS, or else the number of
     processors)."""
     if type(n) is bool or not hasattr(n, "__index__"):
-        raise TypeError(f"the number of threads must be an int, not {type(n).__name__}")
+        raise TypeError(f"The number of threads specified must be an integer, not {type(n).__name__}")
     most = ctypes.c_uint32.from_address(address() + STATE["most"]).value
     if not 1 <= n.__index__() <= most:
         raise ValueError(f"The number of threads must be between 1 and {most}")

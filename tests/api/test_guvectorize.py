@@ -81,6 +81,15 @@ def test_attributes():
     assert pickle.loads(pickle.dumps(total)) is total
 
 
+def test_the_layout_is_shown_as_it_is_written():
+    made = guvectorize("(n), (n) -> ()")(lambda x, y, out: None)
+    assert made.signature == "(n), (n) -> ()"
+    match = r"core dimension 0, with gufunc signature \(n\), \(n\) -> \(\) \(size 2 is different from 3\)"
+    for function in (made, njit(lambda x, y: made(x, y))):
+        with pytest.raises(ValueError, match=match):
+            function(np.ones(3), np.ones(2))
+
+
 def test_exceptions():
     @guvectorize(["void(float64[:], float64[:])"], "(n)->(n)")
     def bad(a, out):

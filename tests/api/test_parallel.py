@@ -18,7 +18,7 @@ import pytest
 from tests.oracle import difference, outcome
 
 from pyjitc import (
-    CompileError, ParallelWarning, RaceError, get_num_threads, get_parallel_chunksize, get_thread_id, njit,
+    CompileError, ParallelWarning, RaceError, get_num_threads, get_parallel_chunksize, get_thread_id, njit, numba,
     parallel_chunksize, prange, set_num_threads, set_parallel_chunksize,
 )
 from pyjitc.base.options import Options
@@ -594,6 +594,26 @@ def test_loops_that_are_not_independent(function, argument, message, line):
     argument = argument.copy()
     # without parallel=True prange is range
     assert not difference(outcome(function, (argument,)), outcome(njit(function), (argument,)))
+
+
+def adds_in_try(a):
+    s = 0
+    for i in prange(len(a)):
+        try:
+            s += 1
+        except Exception:
+            s += 1
+    return s
+
+
+@pytest.mark.parametrize("function, argument", [
+    (adds_two_types, A), (adds_two_types, A.astype(int)), (adds_two_floats, A.astype(np.float32)), (adds_in_try, A)])
+def test_under_numbas_names_a_sum_that_cannot_be_divided_runs_on_one_thread(function, argument):
+    with pytest.warns(ParallelWarning, match="the sum or product 's' has several types, or an exception may be raised"):
+        found = outcome(numba.njit(parallel=True)(function), (argument,))
+    assert not difference(outcome(function, (argument,)), found)
+    with pytest.raises(CompileError, match="'x' goes from one iteration of a parallel loop to the next"):
+        numba.njit(parallel=True)(carries)(argument)
 
 
 @pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32])

@@ -832,3 +832,19 @@ def test_a_list_grows_by_one_of_several_iterables(k):
         return found
 
     agree(f, [1, 2], k, compiled=njit(f))
+
+
+def test_enumerate_starts_at_an_int():
+    def f(xs, start):
+        return list(enumerate(xs, start))
+
+    for start in (np.int8(3), True, -2):
+        agree(f, (1.5, 2.5), start)
+    for start in (2.5, np.float32(1), "a"):
+        with pytest.raises(TypeError) as expected:
+            f((1.5, 2.5), start)
+        with pytest.raises(TypeError) as found:
+            njit(f)((1.5, 2.5), start)
+        assert str(expected.value) == str(found.value).splitlines()[0]
+        with pytest.raises(TypeError, match=str(expected.value)):
+            jit(f)((1.5, 2.5), start)

@@ -165,6 +165,15 @@ def test_overloads_that_accept_nothing_but_constants_get_items_of_loops_that_are
         return found
 
     @njit
+    def of_a_list(n):
+        found = ""
+        for x in literal_unroll([1, 2, "f", 1]):
+            found += named(x)
+        for x in literal_unroll([n, 2.5, 2]):  # not all of these are constants
+            found += str(x)
+        return found
+
+    @njit
     def wrong():
         found = ""
         for x in literal_unroll((1, 2, 7)):
@@ -172,6 +181,7 @@ def test_overloads_that_accept_nothing_but_constants_get_items_of_loops_that_are
         return found
 
     assert all_of(" ") == "one two eff one " and all_of("") == "onetwoeffone" and some() == "oneeff"
+    assert of_a_list(4) == of_a_list.py_func(4) == "onetwoeffone42.52"
     with pytest.raises(TypeError, match=r"no overload of named\(\) accepts this item of literal_unroll\(\)"):
         wrong()
 

@@ -6,6 +6,7 @@ import pathlib
 import pickle
 import subprocess
 import sys
+import types as pytypes
 import warnings
 
 import numpy as np
@@ -89,6 +90,28 @@ def test_types_as_values():
     assert pyjitc.signature_of(signature) == pyjitc.float64(pyjitc.int64, pyjitc.float64[:])
 
 
+def test_the_type_of_an_iteration_over_several_arrays():
+    a, b, c, d = (types.Array(t, n, layout) for t, n, layout in (
+        (types.float32, 1, "C"), (types.float32, 2, "C"), (types.complex64, 2, "F"), (types.int16, 2, "A")))
+    e, f = types.Array(types.int16, 0, "C"), types.Array(types.float32, 1, "A")
+    for operands, ndim, layout, indexers, shaped in (
+            ((e, types.complex64), 0, "C", [("0d", 0, 0, [0]), ("scalar", 0, 0, [1])], False),
+            ((a, a, e), 1, "C", [("flat", 0, 1, [0, 1]), ("0d", 0, 0, [2])], False),
+            ((f,), 1, "C", [("indexed", 0, 1, [0])], True), ((c,), 2, "F", [("flat", 0, 2, [0])], False),
+            ((a, b), 2, "C", [("flat", 1, 2, [0]), ("flat", 0, 2, [1])], True),
+            ((b, c, c, d, a), 2, "F", [("indexed", 0, 2, [0, 3]), ("flat", 0, 2, [1, 2]), ("flat", 0, 1, [4])], True)):
+        made = types.NumpyNdIterType(operands)
+        assert (made.ndim, made.layout, made.indexers, made.need_shaped_indexing) == (ndim, layout, indexers, shaped)
+        assert made.dtypes == tuple(getattr(t, "dtype", t) for t in operands)
+        assert made == types.NumpyNdIterType(operands)
+        assert made.yield_type == (types.Tuple(made.views) if len(operands) > 1 else made.views[0])
+
+
+def test_arrays_of_records_that_are_not_aligned():
+    t = types.Array(nb.from_dtype(np.dtype([("a", "f8", (4,))])), 2, "C")
+    assert not t.aligned and types.Array(nb.from_dtype(np.dtype([("a", "f8")], align=True)), 1, "C").aligned
+
+
 @pytest.mark.parametrize("code", "?bBhHiIlLfdFD")
 def test_dtypes(code):
     dtype = np.dtype(code)
@@ -147,6 +170,22 @@ def test_typed_containers_are_those_of_python():
     assert filled(2) == ({0: 0.0, 1: 0.5}, [0, 1], [], {}, [1, 2])
     assert nb.njit(lambda x: sum(x))(List([1, 2])) == 3
     assert types.ListType(types.int64).type is nb.typeof([1]).type
+
+
+@pytest.mark.parametrize("call, text", [
+    (lambda: List(23), "List() argument must be iterable"), (lambda: List(2.5), "List() argument must be iterable"),
+    (lambda: List(iterable=(0, 1)), "List() takes no keyword arguments"),
+    (lambda: Dict(a=1), "Dict() takes no keyword arguments"),
+    (lambda: List(1, 2), "ist() expected at most 1 argument, got 2"),
+    (lambda: List((1, 2), key=1), "List() takes no keyword arguments")])
+def test_items_of_typed_containers(call, text):
+    call = pytypes.FunctionType(call.__code__, {"List": List, "Dict": Dict})
+    for function, error in ((call, TypeError), (nb.njit(call), errors.TypingError)):
+        with pytest.raises(error) as caught:
+            function()
+        assert text in str(caught.value)
+    assert List.empty_list(types.int64, allocated=5) == List(allocated=3) == [] and Dict(n_keys=3) == {}
+    assert nb.njit(lambda: (List.empty_list(types.int64, 5), List(allocated=3), Dict(n_keys=3)))() == ([], [], {})
 
 
 def test_jitclass_keeps_the_class():
@@ -502,6 +541,46 @@ def test_types_of_records():
     assert (made.offset("b"), made.alignof("b"), made.size, made.is_title("a"), made.aligned) == (8, 8, 16, False, True)
 
 
+@pytest.mark.parametrize("signature, layout, text", [
+    ("int32[:], int32[:]", "(m, n)->(n)", "type and shape signature mismatch for arg #1"),
+    ("int32[:], int32[:,:]", "(n)->(n)", "type and shape signature mismatch for arg #2"),
+    ("int32[:], int32, int32[:]", "(n),(n)->(n)", "scalar type int32 given for non scalar argument #2")])
+def test_guvectorize_compares_types_with_the_layout(signature, layout, text):
+    function = {2: lambda x, out: None, 3: lambda x, y, out: None}[signature.count("int")]
+    with pytest.raises(TypeError) as caught:
+        nb.guvectorize([signature], layout)(function)
+    assert str(caught.value) == text
+
+
+def _add(x, y):
+    return x + y
+
+
+@pytest.mark.parametrize("call, error, text", [
+    (lambda: nb.jit("(intc,intc)")(_add)(1j, np.ones(2)), TypeError,
+     "No matching definition for argument type(s) complex128, array(float64, 1d, C)"),
+    (lambda: nb.jit("(intc,)")(_add), TypeError,
+     "Signature mismatch: 1 argument types given, but function takes 2 arguments"),
+    (lambda: nb.jit("(intc,)", forceobj=True)(_add), TypeError,
+     "Signature mismatch: 1 argument types given, but function takes 2 arguments"),
+    (lambda: nb.jit(nb.njit(_add)), TypeError, "A jit decorator was called on an already jitted function _add"),
+    (lambda: nb.jit(int), TypeError, "The decorated object is not a function (got type <class 'type'>)"),
+    (lambda: nb.njit(fastmath={"spqr": False})(_add), ValueError, "Unrecognized fastmath flags: 'spqr'"),
+    (lambda: nb.njit(fastmath=1337)(_add), ValueError, "Expected fastmath option(s) to be"),
+    (lambda: nb.jit(["(f4,f4)", "(i4,i4)"])(_add).compile("(c8,c8)"), RuntimeError, "compilation disabled"),
+    (lambda: nb.vectorize(["f8(f8,f8)"], identity=2)(_add), ValueError, "Invalid identity value 2"),
+    (lambda: nb.guvectorize(["(f8[:],f8[:])"], "(n)->(n)", identity="none"), ValueError, "Invalid identity value"),
+    (lambda: nb.guvectorize(["(f8[:],f8[:])"], ")-:"), ValueError, "bad token in signature"),
+    (lambda: nb.guvectorize(["(f8[:],f8[:])"], "(x)->(z,v)"), NameError, "undefined output symbols: v,z"),
+    (lambda: nb.set_num_threads("two"), TypeError, "The number of threads specified must be an integer"),
+])
+def test_mistakes_have_numbas_words(call, error, text):
+    with pytest.raises(error) as caught:
+        call()
+    assert text in str(caught.value)
+    assert nb.jit("()", forceobj=True)(_add)(1, 2) == 3 == nb.njit(_add).compile("(intc, intc)")(1, 2)
+
+
 def test_guvectorize_writes_back_to_inputs_that_are_converted():
     def spread(x, y):
         for i in range(x.size):
@@ -645,6 +724,20 @@ def test_variables_of_the_environment(tmp_path, monkeypatch):
     out = run(code, **given, NUMBA_NUM_THREADS="1", NUMBA_BOUNDSCHECK="1")
     assert out.startswith(f"Dispatcher {tmp_path} 1\n") and "boundscheck=True" in out
     assert "boundscheck=False" in run(code, **given)
+
+
+def test_a_program_turns_the_compiler_off(monkeypatch):
+    def f(x):
+        return x
+
+    class Point:
+        pass
+
+    monkeypatch.setattr(nb.config, "DISABLE_JIT", 1)
+    assert nb.jit(f) is nb.njit(f) is nb.njit(parallel=True)(f) is nb.jit("int64(int64)")(f) is f
+    assert jitclass([("x", nb.int64)])(Point) is jitclass(Point) is Point
+    monkeypatch.undo()
+    assert nb.njit(f) is not f and nb.njit(f)(3) == 3
 
 
 def test_modules_by_which_extensions_register_as_attributes():

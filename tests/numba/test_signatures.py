@@ -39,7 +39,7 @@ def test_declared_as_uint64():
     with pytest.raises(OverflowError, match="can't convert negative int to unsigned"):
         f(-1, 2)
     exact(f(np.int64(6), 3), 2)
-    with pytest.raises(TypeError, match="no signature"):
+    with pytest.raises(TypeError, match="No matching definition for argument type"):
         f("6", 3)
 
 

@@ -10,7 +10,8 @@ from ...infer.meaning import Apply, CallValue, Expr, Mismatch
 from ...ops.containers import HEAP_POP, HEAP_PUSH, HOLDS
 from ...ops.pyobject import PY_UNBOX
 from ...ops.structure import DISCARD
-from ...types.kinds import List
+from ...types.kinds import List, is_float
+from ..build import type_name
 from ..protocol import by_python
 from ..rule import expression, rule
 
@@ -57,8 +58,10 @@ def _push_pop(heap, item, /):
 def _best(path, backwards):
     @rule(path)
     def found(n, iterable, key=None):
-        made = lists.listed(iterable)
-        return CallValue(expression(best), made, n, key or expression(None), expression(backwards))
+        given = lists.listed(iterable), n, key or expression(None), expression(backwards)
+        if is_float(n.type):
+            return CallValue(expression(best_of_float), *given, expression(type_name(n.type)))
+        return CallValue(expression(best), *given)
 
     return found
 
@@ -76,6 +79,15 @@ def best(x, n, key, backwards):
     x.sort(key=key, reverse=backwards)
     del x[max(n, 0):]
     return x
+
+
+def best_of_float(x, n, key, backwards, name):
+    """heapq compares n with 1 and with the number of items before it uses it."""
+    if n == 1:
+        return best(x, 1, key, backwards)
+    if n >= len(x):
+        raise TypeError("slice indices must be integers or None or have an __index__ method")
+    raise TypeError(f"'{name}' object cannot be interpreted as an integer")
 
 
 def place(a, x, lo, hi, key, left):

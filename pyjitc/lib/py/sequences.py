@@ -8,15 +8,15 @@ from ...types.kinds import Bytes, Ellipsis_, Str, Tuple
 from ..protocol import protocol_of
 from ..rule import Constant, NONE, rule
 
-any_length, builtins = lazy("pyjitc.lib.py.any_length"), lazy("pyjitc.lib.py.builtins")
-iteration, sums = lazy("pyjitc.lib.py.iteration"), lazy("pyjitc.lib.py.sums")
+any_length, builtins, conversions, iteration, sums = (
+    lazy(f"{__package__}.{name}") for name in ("any_length", "builtins", "conversions", "iteration", "sums"))
 
 __all__ = ["tuple_of", "CALLS"]
 
 
 @rule("enumerate")
 def _enumerate(iterable, start=0):
-    return Call(iteration.enumerate_iterate, iterable, start)
+    return Call(iteration.enumerate_iterate, iterable, conversions.to_index(start))
 
 
 @rule("zip")

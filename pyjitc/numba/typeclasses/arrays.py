@@ -69,7 +69,7 @@ class Array(Buffer, ArrayCompatible):
     def __init__(self, dtype, ndim, layout, readonly=False, name=None, aligned=True):
         if isinstance(dtype, NestedArray):  # its axes are the last ones
             dtype, ndim = dtype.dtype, ndim + dtype.ndim
-        self.aligned = aligned
+        self.aligned = aligned and (not isinstance(dtype, Record) or dtype.aligned)
         super().__init__(dtype, ndim, layout, readonly,
                          name or f"{'readonly ' * readonly}array({dtype}, {ndim}d, {layout})")
 

@@ -17,6 +17,10 @@ def _checked(types) -> tuple:
 
 
 class BaseTuple(Sequence, Hashable):
+    @classmethod
+    def from_types(cls, types, pyclass=None):
+        return NamedTuple(types, pyclass) if pyclass is not None and pyclass is not tuple else Tuple(types)
+
     @property
     def type(self):
         return kinds.Tuple([value_type(t) for t in self.types], getattr(self, "instance_class", None))
@@ -63,10 +67,6 @@ class Tuple(BaseTuple):
 
     def __repr__(self):
         return f"Tuple({self.types!r})"
-
-    @classmethod
-    def from_types(cls, types, pyclass=None):
-        return (NamedTuple(types, pyclass) if pyclass is not None and pyclass is not tuple else Tuple(types))
 
 
 class UniTuple(BaseTuple):

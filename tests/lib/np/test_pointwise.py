@@ -42,6 +42,11 @@ def test_round():
     agree(f, X, X[:1] + 1.25j, X > 0, np.zeros((2, 3)))
     with pytest.raises(TypeError, match="Cannot cast ufunc 'multiply' output"):
         njit(lambda b: np.round(b, 1))(X > 0)
+    for out in (np.zeros((2, 2)), np.zeros((1, 2, 3))):
+        agree(lambda x, out: (np.around(x, 1, out), out), X, out)
+        agree(lambda x, out: x.round(0, out), X, out)
+    agree(lambda x, out: np.round(x, 1, out), 2.75, np.zeros(2))
+    agree(lambda x, out: np.round(x, 1, out), 2.75, np.zeros(1))
 
 
 def test_comparisons():

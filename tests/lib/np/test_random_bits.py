@@ -45,6 +45,11 @@ def test_the_whole_range():
         return g.integers(0, high, dtype=np.uint64, endpoint=True), g.integers(0, high, 5, np.uint64, True)
 
     check(draw, (np.uint64(2**64 - 1),), (np.uint64(2**63),))
+    wide = np.uint64(2**63), np.uint64(2**63 + 1), np.uint64(5)
+    for dtype in (np.int64, np.int32, np.uint8):
+        check(lambda g, low, high: (g.integers(low, high, dtype=dtype), g.integers(low, high, 3, dtype)),
+              *[(0, x) for x in wide], *[(x, x) for x in wide], (wide[0], 1), (wide[1], wide[0]))
+        check(lambda g, high: g.integers(high, dtype=dtype, endpoint=True), *[(x,) for x in wide])
 
 
 def test_pythons_classes_as_dtype():
@@ -161,6 +166,9 @@ def test_multinomial_and_dirichlet():
           (1000, p), (0, p), (-1, p), (5, p * 2), (5, -p))
     check(lambda g, n, p: (g.multinomial(n, p), g.multinomial(n, p, 2)), (20, p), (1000, p), (-1, p), (5, p * 2),
           make=lambda: np.random.RandomState(SEED))
+    for make in (lambda: np.random.default_rng(SEED), lambda: np.random.RandomState(SEED)):
+        check(lambda g, p: g.multinomial(5, p, 2), (np.array([1, 0, 0]),), (np.array([False, True]),), ([0, 1],),
+              (np.array([1, 1, 0]),), (np.array([2, 0]),), (np.array([-1, 0]),), make=make)
     check(lambda g, a: (g.dirichlet(a), g.dirichlet(a, 2), g.dirichlet(a, (2, 2))), (p * 10,), (small,), (p - 0.3,),
           (np.zeros(2),))
     check(lambda g, a: (g.dirichlet(a), g.dirichlet(a, 2)), (p * 10,), (small,), (p - 0.5,),

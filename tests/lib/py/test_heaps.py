@@ -70,6 +70,13 @@ def test_bisection():
     agree(lambda x: bisect.bisect(x, ("b", 0)), [("a", 1), ("b", 2)])
 
 
+@pytest.mark.parametrize("n", [1.0, 2.2, 3.0, 0.0, float("inf"), np.float32(1), np.float32(2)], ids=repr)
+def test_a_float_is_no_number_of_items_unless_it_is_one(n):
+    for x in ([3, 1, 2], [3.5]):
+        agree(lambda n, x: heapq.nlargest(n, x), n, x)
+        agree(lambda n, x: heapq.nsmallest(n, x, key=lambda v: -v), n, x)
+
+
 def test_what_is_no_heap_is_said():
     with pytest.raises(CompileError, match="heap argument must be a list, not tuple"):
         njit(lambda x: heapq.heappop(x))((1, 2))

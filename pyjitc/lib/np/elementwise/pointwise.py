@@ -118,6 +118,8 @@ def round_parts(a, decimals=0, out=None):
 
 
 def round_to(a, decimals=0, out=None):
+    if out.size != np.size(a):
+        raise ValueError("invalid output shape")
     return np.positive(np.round(a, decimals), out=out)
 
 

@@ -389,7 +389,12 @@ def _drawn_integers(name, gen, low, high, size, closed, masked, t):
     if t is k.uint64:
         low, high = (x if x.type is k.uint64 else conversions.to_int(x) for x in (low, high))
         return Call(bits.integers_u64, gen, low, high, size, closed, masked)
-    low, high = (x if isinstance(x.type, Array) else conversions.to_int(x) for x in (low, high))
+    drawn = bits.integers
+    if high.type is k.uint64 and t is k.int64:
+        drawn = bits.integers_below_u64
+    else:
+        low, high = (x if isinstance(x.type, Array) else Call(bits.clamped, x) if x.type is k.uint64
+                     else conversions.to_int(x) for x in (low, high))
     least, most = (0, 1) if t is k.NpBool else (int(np.iinfo(dtype_of(t)).min), int(np.iinfo(dtype_of(t)).max))
     word = "bool" if t is k.NpBool else str(t)
     c = "bool" if t is k.NpBool else str(unsigned)
@@ -398,7 +403,7 @@ def _drawn_integers(name, gen, low, high, size, closed, masked, t):
         symbol = "random_bounded_uint64" if c == "uint64" else f"random_buffered_bounded_{c}"
         return Call(bits.integers_array, gen, low, high, size, closed, masked, *facts, _plain(symbol), _dtype(t),
                     _type(t), _type(unsigned), _plain(c != "uint64"))
-    return Call(bits.integers, gen, low, high, size, closed, masked, *facts, _plain(f"random_bounded_{c}_fill"),
+    return Call(drawn, gen, low, high, size, closed, masked, *facts, _plain(f"random_bounded_{c}_fill"),
                 _dtype(t), _type(t), _type(unsigned))
 
 
@@ -564,7 +569,7 @@ def _multinomial(legacy):
         n = _whole("multinomial", n)
         if isinstance(n.type, Array) or _row("multinomial", "pvals", pvals):
             raise NotNative("multinomial() of several n or rows of pvals is not compiled", "loop over them")
-        if pvals.type.dtype is not k.float64:
+        if k.is_float(pvals.type.dtype) and pvals.type.dtype is not k.float64:  # NumPy says another thing of their sum
             raise NotNative(f"multinomial() with pvals of dtype {pvals.type.dtype} is not compiled",
                             "convert them with .astype(np.float64)")
         return Call(bits.multinomial, gen, n, pvals, _size("multinomial", size or NONE), Const(k.Bool, legacy))

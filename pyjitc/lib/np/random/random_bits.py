@@ -30,6 +30,11 @@ def bad_bounds(low, closed):
     raise ValueError("low > high" if closed else "low >= high")
 
 
+def clamped(x):
+    """A bound that is a uint64, as an int that is out of the same bounds."""
+    return int(x) if x <= 9223372036854775807 else 9223372036854775807
+
+
 def bounds(low, high, closed, least, most, name):
     """(offset, span): the numbers are offset ... offset + span."""
     if low < least:
@@ -79,6 +84,20 @@ def integers(gen, low, high, size, closed, masked, least, most, name, symbol, dt
         RANDOM_CALL(gen, CAST(low, type=unsigned), CAST(span, type=unsigned), out.size, masked, ARRAY_DATA(out),
                     symbol=symbol, result=None)
     return out
+
+
+def integers_below_u64(gen, low, high, size, closed, masked, least, most, name, symbol, dtype, t, unsigned):
+    """int64 numbers; the upper bound is a uint64."""
+    top = CAST(9223372036854775807, type=uint64)
+    if high > top and (closed or high - CAST(1, type=uint64) > top):
+        raise ValueError("high is out of bounds for int64")
+    if isinstance(low, np.uint64):
+        if low > top:
+            bad_bounds(1, closed)
+        low = int(low)
+    if high > top:
+        return integers(gen, low, most, size, True, masked, least, most, name, symbol, dtype, t, unsigned)
+    return integers(gen, low, int(high), size, closed, masked, least, most, name, symbol, dtype, t, unsigned)
 
 
 def bounds_u64(low, high, closed):
@@ -549,7 +568,8 @@ def multinomial_into(gen, n, p, row, start):
     d = len(p)
     left = 1.0
     for j in range(d - 1):
-        drawn = binomial(gen, FDIV(real(p[j]), left), n)
+        chance = FDIV(real(p[j]), left)
+        drawn = 0 if chance == 0.0 else binomial(gen, chance, n)  # a chance of zero takes no random number here
         row[start + j] = drawn
         n = ISUB(n, drawn)
         if n <= 0:
