@@ -50,7 +50,8 @@ def test_same_as_numpy(name):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("function", [lambda a, b: np.convolve(a, b, "valid"), lambda a, b: np.correlate(a, b, "valid")])
+@pytest.mark.parametrize("function", [lambda a, b: np.convolve(a, b, "valid"),
+                                      lambda a, b: np.correlate(a, b, "valid")])
 def test_products_are_added_in_numpys_order(function, dtype):
     """NumPy adds up to 11 products itself, and asks its BLAS for more."""
     rng = np.random.default_rng(5)
