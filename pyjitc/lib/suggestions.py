@@ -105,7 +105,7 @@ def attribute(x, name: str) -> Mismatch:
             return of_a_kernel()
         return NotNative(f"attributes of {describe(t)} objects are not compiled yet",
                          READ if is_fixed(type(t.value)) else AS_TUPLE, AttributeError)
-    if cls is tuple and t.cls is None and hasattr(list, name):
+    if cls is tuple and hasattr(list, name):
         return Mismatch(f"'tuple' object has no attribute '{name}'", "a tuple does not change; use an array",
                         AttributeError)
     if isinstance(t, Array) and hasattr(np.ndarray, name):

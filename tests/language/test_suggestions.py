@@ -189,6 +189,8 @@ def test_a_name_that_comes_later():
 @pytest.mark.parametrize("function, args, says, hint", [
     (lambda a: np.zeros(3, 3), (A,), "Cannot interpret '3' as a data type", "np.zeros((3, 3))"),
     (lambda t: t.append(1), ((1, 2),), "no attribute 'append'", "a tuple does not change"),
+    (lambda t: t.append(1), ((1,) * 3000,), "'tuple' object has no attribute 'append'", "a tuple does not change"),
+    (lambda t: t.nosuch, ((1,) * 3000,), "'tuple' object has no attribute 'nosuch'", ""),
     (lambda n: n & 0xFFFFFFFFFFFFFFFF, (3,), "the int 18446744073709551615 does not fit", "np.uint64"),
     (lambda n: n & 0xFFFFFFFFFFFFFFFF, (3,), "does not fit", 'overflow="wrap"'),
     (lambda n: n ^ 14695981039346656037, (3,), "does not fit", "np.uint64(14695981039346656037)"),

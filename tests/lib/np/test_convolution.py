@@ -2,6 +2,9 @@
 import numpy as np
 import pytest
 from tests.lib.np.closely import check
+from tests.oracle import agree
+
+from pyjitc import njit
 
 R = np.random.default_rng(4)
 A1, A2, A3 = R.normal(size=9), R.normal(size=(3, 5)), R.normal(size=(2, 3, 4))
@@ -44,3 +47,16 @@ def test_same_as_numpy(name):
     function, *calls = CASES[name]
     for args in calls:
         check(function, *args, tolerances=TOLERANCES)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("function", [lambda a, b: np.convolve(a, b, "valid"),
+                                      lambda a, b: np.correlate(a, b, "valid")])
+def test_products_are_added_in_numpys_order(function, dtype):
+    """NumPy adds up to 11 products itself, and asks its BLAS for more."""
+    rng = np.random.default_rng(5)
+    compiled = njit(function)
+    for n in range(1, 12):
+        a, b = (rng.normal(size=size).astype(dtype) for size in (40, n))
+        agree(function, a, b, compiled=compiled)
+        agree(function, b, a, compiled=compiled)

@@ -257,6 +257,35 @@ def test_exponents_of_one_half():
     np.testing.assert_array_equal(njit(lambda a: a ** 0.5)(np.array([-np.inf, 4.0])), [np.nan, 2.0])
 
 
+def in_place(a, x):
+    a **= x
+    return a
+
+
+def constant_powers(a):
+    return a ** -1, a ** -1.0, a ** 0.5, a ** 2.0
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_powers_of_complex_arrays(dtype):
+    """NumPy's operator takes a fast path for the Python numbers 2, -1 and 0.5, also where they are variables."""
+    a = np.array([complex(np.inf, 0), -4, 0, 1 + 2j, 3 - 1e-3j, complex(0, np.inf), complex(np.nan, 1)], dtype)
+    with np.errstate(all="ignore"):
+        agree(constant_powers, a)
+        for x in (0.5, -1, -1.0, 2, 2.0, 0, 1, 3, -0.5, True):
+            compiled = agree(lambda a, x: a ** x, a, x)
+            for other in (a.reshape(-1, 1)[::2], a[:0], a[3], np.array(a[1])):
+                agree(lambda a, x: a ** x, other, x, compiled=compiled)
+            agree(in_place, a, x)
+            agree(in_place, a[::2], x)
+
+
+def test_powers_of_numpy_numbers_have_the_dtype_of_both():
+    """A row of docs/semantics.md: before 2.3, NumPy's operator has fast paths for its own numbers, too."""
+    compiled = njit(lambda a, x: a ** x)
+    assert compiled(np.ones(2, np.float32), np.float64(2)).dtype == np.float64
+
+
 def test_products_of_complex_arrays():
     """NumPy may use fused multiply-add: the last bits differ."""
     rng = np.random.default_rng(5)

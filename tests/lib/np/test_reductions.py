@@ -291,3 +291,17 @@ def test_sums_along_other_axes_than_the_last_need_no_buffers():
         assert np.array_equal(function(a), function.py_func(a))
         text = str(function._inspect("opt", function.signatures[0]))
         assert text.count("array_new") + text.count("frame_array") == count
+
+
+@pytest.mark.parametrize("function", [
+    lambda a: (a.sum(), a.sum(0), a.sum(-1), a[None].sum(1), a.sum((0, 1)), np.add.reduce(a), np.nansum(a, 0)),
+    lambda a: (a.prod(), a.prod(0), a.prod(1), np.multiply.reduce(a)), lambda a: (a.mean(), a.mean(0), a.mean(1)),
+    lambda a: (a.var(), a.var(0), a.var(1, ddof=1), a.std(), a.std(0, keepdims=True), np.nanstd(a, 1)),
+], ids=("sum", "prod", "mean", "var"))
+def test_half_floats_are_rounded_where_numpy_rounds_them(function):
+    """In single precision along the last axis, after each step along others; squares of deviations may overflow."""
+    rng = np.random.default_rng(3)
+    compiled = njit(function)
+    for shape in (1, 1), (2, 9), (9, 2), (40, 30):
+        for scale in 2, 300:
+            agree(function, (rng.uniform(0, scale, shape)).astype(np.float16), compiled=compiled)

@@ -38,14 +38,15 @@ def known(mode):
 
 
 @outlined
-def add_products(out, a, v, shift):
+def add_products(out, a, v, shift, forwards):
     """out[i] = sum of a[i + shift - j] v[j], one j after the other, so that the inner loop runs over i and is
-    vectorised."""
+    vectorised. forwards: whether j grows; NumPy adds in the order of `a`, in which j falls."""
     for start in range(0, len(out), BLOCK):
         stop = min(start + BLOCK, len(out))
         for i in range(start, stop):
             ARRAY_STORE(out, i, out.dtype.type(0), parallel=True)
-        for j in range(len(v)):
+        for step in range(len(v)):
+            j = step if forwards else ISUB(ISUB(len(v), 1), step)
             x = ARRAY_LOAD(v, j)
             back = ISUB(shift, j)
             for i in range(max(start, -back), min(stop, ISUB(len(a), back))):
@@ -53,25 +54,25 @@ def add_products(out, a, v, shift):
                 ARRAY_STORE(out, i, y, parallel=True)
 
 
-def summed(a, v, first, count):
+def summed(a, v, first, count, forwards):
     """`count` elements of the full convolution, from `first` on; `v` is the shorter array."""
     out = np.empty(count, a.dtype)
     if a.dtype == np.float16:  # NumPy sums half floats in single precision
         wide = np.empty(count, np.float32)
-        add_products(wide, a.astype(np.float32), v.astype(np.float32), first)
+        add_products(wide, a.astype(np.float32), v.astype(np.float32), first, forwards)
         return wide.astype(np.float16)
-    add_products(out, a, v, first)
+    add_products(out, a, v, first, forwards)
     return out
 
 
-def part_of(a, v, mode, middle):
+def part_of(a, v, mode, middle, forwards=False):
     """The part of the full convolution that `mode` selects. middle: where 'same' begins."""
     chosen = known(mode)
     if chosen == "full" or chosen == 2:
-        return summed(a, v, 0, len(a) + len(v) - 1)
+        return summed(a, v, 0, len(a) + len(v) - 1, forwards)
     if chosen == "same" or chosen == 1:
-        return summed(a, v, middle, len(a))
-    return summed(a, v, len(v) - 1, len(a) - len(v) + 1)
+        return summed(a, v, middle, len(a), forwards)
+    return summed(a, v, len(v) - 1, len(a) - len(v) + 1, forwards)
 
 
 def in_order(a, t):
@@ -113,7 +114,7 @@ def correlate(a, v, mode="valid"):
     t = common_type(x, y)
     first, second = in_order(x, t), in_order(np.conjugate(y[::-1]) if y.dtype.kind == "c" else y[::-1], t)
     if len(second) > len(first):
-        return part_of(second, first, mode, len(first) // 2)
+        return part_of(second, first, mode, len(first) // 2, forwards=True)
     return part_of(first, second, mode, (len(second) - 1) // 2)
 
 

@@ -23,7 +23,7 @@ from ...build import a_type, apply, convert, is_sequence, promoted, type_name
 from ...rule import Constant, Rule, rule
 from ...py import conversions
 from ...py.operators import truth
-from . import loops
+from . import loops, numbers
 from ..shapes import views
 from ..arrays.creation import scalar_of
 from .ufuncs import OPERATORS, RELATIONS, UNARY, loop, typed
@@ -320,10 +320,14 @@ def binary(op: str, x: Expr, y: Expr, inplace: bool = False) -> Expr:
             raise Mismatch(f"unsupported operand type(s) for {op}{'=' * inplace}: '{type_name(x.type)}' and "
                            f"'{type_name(y.type)}'")
     function = OPERATORS[op]
-    if function is np.power and y.known and not is_array(y):
-        function, y = power(x, y)
-        if y is None:
-            return ufunc(function, [x], x if inplace else None)
+    if function is np.power and not is_array(y):
+        if y.known:
+            function, y = power(x, y)
+            if y is None:
+                return ufunc(function, [x], x if inplace else None)
+        elif k.is_python_number(y.type) and y.type is not k.Complex and kind_of(element_type(x)) == "c":
+            callee = numbers.complex_power_of_int if y.type is not k.Float else numbers.complex_power_of_float
+            return into(x, constant_of(callee), [x, y]) if inplace else lift(callee, [x, y])
     if inplace and is_array(x):
         return ufunc(function, [x, y], x)
     return ufunc(function, [x, y])
@@ -337,7 +341,7 @@ def power(x, y):
         return np.square, None
     if y.value == 0.5 and kind in "fc":
         return np.sqrt, None
-    if y.value == -1 and kind in "fc":
+    if y.value == -1 and kind in "fc" and (type(y.value) is int or kind == "f" or numbers.FLOATS_ARE_WHOLE_POWERS):
         return np.reciprocal, None
     return np.power, y
 

@@ -15,6 +15,8 @@ from ...py.numbers import float_ratio as py_float_ratio
 from ...py.numbers import complex_mul, float_rem as py_float_rem, floor_of_quotient, with_sign_of
 
 INF, PI = np.inf, np.pi
+# whether `a ** -1.0` of complex elements is np.reciprocal(a), as `a ** -1` is
+FLOATS_ARE_WHOLE_POWERS = np.lib.NumpyVersion(np.__version__) < "2.3.0"
 NEGATIVE_POWER = provoked(operator.pow, np.int8(2), -1)
 
 
@@ -119,6 +121,23 @@ def complex_pow(x, y):
             return complex_div(COMPLEX_MAKE(FABS(d) + 1.0, FABS(d)), result)
         return result
     return CPOW(x, y)
+
+
+def complex_power_of_int(x, n):
+    """x ** n of an element and a Python int that is not constant, with the fast paths of NumPy's operator. The square
+    is that of np.power."""
+    if n == -1:
+        return np.reciprocal(x)
+    return np.power(x, n)
+
+
+def complex_power_of_float(x, y):
+    """The same for a Python float."""
+    if y == 0.5:
+        return np.sqrt(x)
+    if FLOATS_ARE_WHOLE_POWERS and y == -1.0:
+        return np.reciprocal(x)
+    return np.power(x, y)
 
 
 def power_of_ten(n):

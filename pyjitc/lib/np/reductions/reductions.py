@@ -196,7 +196,9 @@ def reduced(how, a, axis, dtype, out, keepdims, initial, where):
                           keep)
         if wrong is not None:
             return wrong
-    wide = k.float32 if t is k.float16 and how == "sum" else t
+    # NumPy adds and multiplies float16 in single precision where its inner loop runs over the elements of one result
+    inner = axes is None or a.type.ndim - 1 in axes or -1 in axes
+    wide = k.float32 if t is k.float16 and how in ("sum", "prod") and inner else t
     if where is not None and where.known and where.value is True:
         where = None
     if where is not None and how in ("min", "max") and initial is None:
@@ -474,11 +476,6 @@ def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=Tru
         warn("Degrees of freedom <= 0 for slice")
     if mean is not None:
         return spread(a, center_of(mean), axis, n, lost, keepdims, where, dtype if a.dtype.kind == "f" else t, out)
-    if a.dtype == np.float16 and dtype is None:
-        center = np.divide(np.sum(a, axis, np.float32, None, keep, where=where), n)
-        if out is not None:
-            return spread(a.astype(np.float32), center, axis, n, lost, keepdims, where, np.float32, out)
-        return spread(a.astype(np.float32), center, axis, n, lost, keepdims, where, np.float32, None).astype(np.float16)
     total = np.sum(a, axis, t, None, keep, where=where)
     center = of_type(np.divide(total, strong(n, total.dtype)), t)
     return spread(a, center, axis, n, lost, keepdims, where, t, out)
