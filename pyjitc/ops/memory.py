@@ -809,7 +809,7 @@ DOT = Op("dot", lambda types, attrs: types[0].dtype, reads(ELEMENTS), partials=N
          doc="the dot product of two vectors of one length, of float32 or float64, in any order", traits=KEEPS_NONE)
 ADD_ROWS = Op("add_rows", lambda types, attrs: None, reads(ELEMENTS) | writes(ELEMENTS), partials=NO_RULE,
               eval=_add_rows, lower=_add_rows_lower, eval_attrs=True,
-              doc=f"add_rows {{count}} (sums, a, b, i, p, j, n): the product of {{count}} rows of a, from row i on, and "
+              doc="add_rows {count} (sums, a, b, i, p, j, n): the product of {count} rows of a, from row i on, and "
                   f"{ROWS} rows of b, from row p on, is added to n columns of sums, from column j on, for float32 or "
                   "float64; sums is a new array in C order, and the elements of a row of b lie side by side",
               traits=KEEPS_NONE | WRITES_OPERANDS)
