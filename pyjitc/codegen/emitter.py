@@ -5,6 +5,8 @@ documented in ops/emitter.py, the protocol that this class implements; the other
 """
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 from ..base.lazy import lazy
 from ..ir import core as ir
 from ..runtime.dispatcher import Anew
@@ -81,6 +83,24 @@ class Emitter:
     def branch(self, condition: str, yes: str, no: str, likely: bool | None = None) -> None:
         weight = "" if likely is None else ", !prof !0" if likely else ", !prof !1"
         self.lines.append(f"  br i1 {condition}, label %{yes}, label %{no}{weight}")
+
+    @contextmanager
+    def when(self, condition: str, hint: str, likely: bool | None = None):
+        inside, done = self.label(hint), self.label("done")
+        self.branch(condition, inside, done, likely)
+        self.start(inside)
+        yield
+        self.jump(done)
+        self.start(done)
+
+    @contextmanager
+    def unless(self, condition: str, hint: str, likely: bool | None = None):
+        inside, done = self.label(hint), self.label("done")
+        self.branch(condition, done, inside, None if likely is None else not likely)
+        self.start(inside)
+        yield
+        self.jump(done)
+        self.start(done)
 
     def phi(self, t: str, arms) -> str:
         return self.assign(f"phi {t} " + ", ".join(f"[ {v}, %{b} ]" for v, b in arms))

@@ -409,12 +409,8 @@ class FunctionEmitter(Emitter):
         at = self.assign(f"ptrtoint ptr {self.alloca('i8')} to i64")
         low, span = (self.assign(f"load i64, ptr @pyjitc_stack_{word}") for word in ("low", "span"))
         room = self.assign(f"icmp ult i64 {self.assign(f'sub i64 {at}, {low}')}, {span}")
-        deep, enough = self.label("deep"), self.label("room")
-        self.branch(room, enough, deep, likely=True)
-        self.start(deep)
-        self.check_status(self.assign(f"call i32 {self.helper('pyj_stack')}(i64 {at})"), inst)
-        self.jump(enough)
-        self.start(enough)
+        with self.unless(room, "deep", likely=False):
+            self.check_status(self.assign(f"call i32 {self.helper('pyj_stack')}(i64 {at})"), inst)
 
 
 def _is_part(inst: ir.Inst) -> bool:

@@ -18,10 +18,10 @@ __all__ = ["TEXT", "is_often_called", "needed", "needs_few_passes", "search_of",
 # The first word of a helper's name -> the module with helpers that is loaded when one of them is used.
 _HOMES = {"str": strings, "decimal": decimals, "sort": sorting, "heap": sorting, "table": localtables,
           "holds": passed,
-          **dict.fromkeys(("dict", "set", "key", "versions", "pair"), tables),
+          **dict.fromkeys(("dict", "set", "key", "versions", "pair", "int", "becomes", "str_hash", "str_same"), tables),
           **dict.fromkeys(("mersenne", "temper", "random"), mersenne),
-          **dict.fromkeys(("new", "view", "step", "retain", "release", "same", "owning", "hold", "let", "box", "handle",
-                           "sizes", "drop"), memory),
+          **dict.fromkeys(("new", "view", "step", "retain", "release", "same", "owning", "hold", "let", "give", "box",
+                           "handle", "sizes", "drop"), memory),
           **dict.fromkeys(("throw", "fetch", "push", "pop", "rethrow", "reraise", "stack", "no"), errors),
           **dict.fromkeys(("place", "in", "look", "field", "set_attribute", "set_field", "put", "function"),
                         objects)}

@@ -362,12 +362,8 @@ def _open_object(e, t, pointer, wrong):
         if part is k.Undefined:
             require(e, e.assign(f"icmp eq ptr {found}, null"), wrong)
             continue
-        check, known = e.label("check"), e.label("fits")
-        e.branch(e.assign(f"icmp ne ptr {found}, null"), check, known, likely=True)
-        e.start(check)
-        e.unbox(part, found, wrong)
-        e.jump(known)
-        e.start(known)
+        with e.when(e.assign(f"icmp ne ptr {found}, null"), "check", likely=True):
+            e.unbox(part, found, wrong)
     return [pointer]
 
 

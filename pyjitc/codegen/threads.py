@@ -457,14 +457,10 @@ def _poll(e, inst):
     fuel = e.fuel()
     now = e.assign(f"sub i64 {e.assign(f'load i64, ptr {fuel}')}, {inst.attrs['cost']}")
     e.line(f"store i64 {now}, ptr {fuel}")
-    ask, go = e.label("poll"), e.label("go")
-    e.branch(e.assign(f"icmp slt i64 {now}, 0"), ask, go, likely=False)
-    e.start(ask)
-    e.line(f"store i64 {FUEL}, ptr {fuel}")
-    status = e.assign("call i32 @pyjitc_poll(ptr %context)")
-    e.raise_unless(e.assign(f"icmp eq i32 {status}, 0"), inst, "KeyboardInterrupt", "")
-    e.jump(go)
-    e.start(go)
+    with e.when(e.assign(f"icmp slt i64 {now}, 0"), "poll", likely=False):
+        e.line(f"store i64 {FUEL}, ptr {fuel}")
+        status = e.assign("call i32 @pyjitc_poll(ptr %context)")
+        e.raise_unless(e.assign(f"icmp eq i32 {status}, 0"), inst, "KeyboardInterrupt", "")
     return []
 
 

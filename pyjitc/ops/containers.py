@@ -62,14 +62,11 @@ def _index(e, inst, x, i, message) -> str:
     """The index counted from the front; IndexError outside."""
     size = _len_lower(e, inst, x)[0]
     inside = e.assign(f"icmp ult i64 {i}, {size}")
-    here, cold, good = e.current, e.label("negative"), e.label("inside")
-    e.branch(inside, good, cold, likely=True)
-    e.start(cold)
-    wrapped = e.assign(f"add i64 {i}, {size}")
-    e.raise_unless(e.assign(f"icmp ult i64 {wrapped}, {size}"), inst, "IndexError", message)
-    there = e.current
-    e.jump(good)
-    e.start(good)
+    here = e.current
+    with e.unless(inside, "negative", likely=False):
+        wrapped = e.assign(f"add i64 {i}, {size}")
+        e.raise_unless(e.assign(f"icmp ult i64 {wrapped}, {size}"), inst, "IndexError", message)
+        there = e.current
     return e.phi("i64", [(i, here), (wrapped, there)])
 
 
@@ -229,14 +226,10 @@ def _sort_lower(e, inst, x, reverse):
     else:
         flip = e.assign(f"sext i1 {reverse[0]} to i64")
         status = e.assign(f"call i32 {e.helper('pyj_sort_list')}(ptr {x[0]}, i64 {flip})")
-    other, done = e.label("other"), e.label("sorted")
-    e.branch(e.assign(f"icmp eq i32 {status}, 0"), done, other, likely=True)
-    e.start(other)
-    e.line(f"call void {e.helper('pyj_retain_object')}(ptr {x[0]})")
-    none = e.python_call(inst, e.object(list.sort), [x[0], e.box(Bool, reverse, inst)], ("reverse",))
-    e.line(f"call void {e.helper('pyj_release_object')}(ptr {none})")
-    e.jump(done)
-    e.start(done)
+    with e.unless(e.assign(f"icmp eq i32 {status}, 0"), "other", likely=False):
+        e.line(f"call void {e.helper('pyj_retain_object')}(ptr {x[0]})")
+        none = e.python_call(inst, e.object(list.sort), [x[0], e.box(Bool, reverse, inst)], ("reverse",))
+        e.line(f"call void {e.helper('pyj_release_object')}(ptr {none})")
     return []
 
 
@@ -269,30 +262,24 @@ def _sorted_by_numbers(e, item: Tuple, x: str, reverse: str) -> str:
 def _heap_push_lower(e, inst, x, item):
     boxed = e.box(inst.args[1].type, item, inst)
     status = e.assign(f"call i32 {e.helper('pyj_heap_push')}(ptr {x[0]}, ptr {boxed})")
-    rare, other, done = e.label("rare"), e.label("other"), e.label("pushed")
-    e.branch(e.assign(f"icmp eq i32 {status}, 0"), done, rare, likely=True)
-    e.start(rare)
-    e.branch(e.assign(f"icmp eq i32 {status}, 1"), other, e.fail(inst))
-    e.start(other)
-    e.line(f"call void {e.helper('pyj_retain_object')}(ptr {x[0]})")
-    none = e.python_call(inst, e.object(heapq.heappush), [x[0], boxed], ())
-    e.line(f"call void {e.helper('pyj_release_object')}(ptr {none})")
-    e.jump(done)
-    e.start(done)
+    other = e.label("other")
+    with e.unless(e.assign(f"icmp eq i32 {status}, 0"), "rare", likely=False):
+        e.branch(e.assign(f"icmp eq i32 {status}, 1"), other, e.fail(inst))
+        e.start(other)
+        e.line(f"call void {e.helper('pyj_retain_object')}(ptr {x[0]})")
+        none = e.python_call(inst, e.object(heapq.heappush), [x[0], boxed], ())
+        e.line(f"call void {e.helper('pyj_release_object')}(ptr {none})")
     return []
 
 
 def _heap_pop_lower(e, inst, x):
     found = e.assign(f"call ptr {e.helper('pyj_heap_pop')}(ptr {x[0]})")
     e.check_null(found, inst)
-    other, done, here = e.label("other"), e.label("popped"), e.current
-    e.branch(e.assign(f"icmp eq ptr {found}, inttoptr (i64 1 to ptr)"), other, done)
-    e.start(other)
-    e.line(f"call void {e.helper('pyj_retain_object')}(ptr {x[0]})")
-    asked = e.python_call(inst, e.object(heapq.heappop), [x[0]], ())
-    there = e.current
-    e.jump(done)
-    e.start(done)
+    here = e.current
+    with e.when(e.assign(f"icmp eq ptr {found}, inttoptr (i64 1 to ptr)"), "other"):
+        e.line(f"call void {e.helper('pyj_retain_object')}(ptr {x[0]})")
+        asked = e.python_call(inst, e.object(heapq.heappop), [x[0]], ())
+        there = e.current
     return [e.phi("ptr", [(found, here), (asked, there)])]
 
 

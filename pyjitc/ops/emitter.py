@@ -14,6 +14,7 @@ whatever needs Python. `tests/ops/test_emitter.py` checks that lowerings call no
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 from ..ir.core import Function, Inst
@@ -66,6 +67,12 @@ class Emitter(Protocol):
     def branch(self, condition: str, yes: str, no: str, likely: bool | None = None) -> None:
         """End the block; control continues at `yes` where the i1 `condition` is true. likely: which target is nearly
         always taken; None where that is not known."""
+
+    def when(self, condition: str, hint: str, likely: bool | None = None) -> AbstractContextManager[None]:
+        """Context for code that runs only where the i1 `condition` is true. likely: whether it nearly always is."""
+
+    def unless(self, condition: str, hint: str, likely: bool | None = None) -> AbstractContextManager[None]:
+        """Context for code that runs only where the i1 `condition` is false. likely: whether it nearly always is."""
 
     def phi(self, t: str, arms: Iterable[tuple[str, str]]) -> str:
         """A phi instruction: the value of LLVM type `t` that belongs to the preceding block, by (value, label) pairs.

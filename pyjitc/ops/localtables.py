@@ -146,14 +146,11 @@ def _slot_lower(e, inst, x, *key):
 
 
 def _claim_lower(e, inst, x, slot, *key):
-    here, claim, done = e.current, e.label("claim"), e.label("claimed")
-    e.branch(e.assign(f"icmp sge i64 {slot[0]}, 0"), done, claim)
-    e.start(claim)
-    made = _search(e, inst, "claim", x, key)
-    e.fail_unless(e.assign(f"icmp sge i64 {made}, 0"), lambda: e.jump(e.fail(inst)))
-    there = e.current
-    e.jump(done)
-    e.start(done)
+    here = e.current
+    with e.unless(e.assign(f"icmp sge i64 {slot[0]}, 0"), "claim"):
+        made = _search(e, inst, "claim", x, key)
+        e.fail_unless(e.assign(f"icmp sge i64 {made}, 0"), lambda: e.jump(e.fail(inst)))
+        there = e.current
     return [e.phi("i64", [(slot[0], here), (made, there)])]
 
 
@@ -188,28 +185,24 @@ def _get_lower(e, inst, x, slot, *key):
 def _ask_lower(e, inst, x, slot, *key):
     """The list is made before the key gets its slot, so that a failure leaves the table unchanged."""
     t = inst.result.type
-    make, done = e.label("make"), e.label("there")
     place = e.alloca("i64")
     e.line(f"store i64 {slot[0]}, ptr {place}")
-    e.branch(e.assign(f"icmp sge i64 {slot[0]}, 0"), done, make, likely=True)
-    e.start(make)
-    if isinstance(t, NativeList):
-        size = heads.stride(e.components(t.item))
-        made = e.assign(f"call ptr {e.helper('pyj_native_new')}(i64 0, i64 0, i64 {size})")
-    else:
-        made = e.assign("call ptr @PyList_New(i64 0)")
-    e.check_null(made, inst)
-    claimed = _search(e, inst, "claim", x, key)
+    with e.unless(e.assign(f"icmp sge i64 {slot[0]}, 0"), "make", likely=False):
+        if isinstance(t, NativeList):
+            size = heads.stride(e.components(t.item))
+            made = e.assign(f"call ptr {e.helper('pyj_native_new')}(i64 0, i64 0, i64 {size})")
+        else:
+            made = e.assign("call ptr @PyList_New(i64 0)")
+        e.check_null(made, inst)
+        claimed = _search(e, inst, "claim", x, key)
 
-    def lost():
-        count_references(e, t, [made], "release")
-        e.jump(e.fail(inst))
+        def lost():
+            count_references(e, t, [made], "release")
+            e.jump(e.fail(inst))
 
-    e.fail_unless(e.assign(f"icmp sge i64 {claimed}, 0"), lost)
-    e.store_components(t, _entry(e, inst, x, [claimed]), [made], _values_at(e, inst.args[0].type.of))
-    e.line(f"store i64 {claimed}, ptr {place}")
-    e.jump(done)
-    e.start(done)
+        e.fail_unless(e.assign(f"icmp sge i64 {claimed}, 0"), lost)
+        e.store_components(t, _entry(e, inst, x, [claimed]), [made], _values_at(e, inst.args[0].type.of))
+        e.line(f"store i64 {claimed}, ptr {place}")
     return _value_of(e, inst, _entry(e, inst, x, [e.assign(f"load i64, ptr {place}")]))
 
 

@@ -66,15 +66,12 @@ def _check_index_lower(e, inst, i, n):
     if inst.attrs.get("nonnegative"):
         e.raise_unless(inside, inst, "IndexError", text, *told)
         return [i]
-    here, cold, good = e.current, e.label("negative"), e.label("inside")
-    e.branch(inside, good, cold, likely=True)
-    e.start(cold)
-    wrapped = e.assign(f"add i64 {i}, {n}")
-    again = e.assign(f"icmp ult i64 {wrapped}, {n}")
-    e.raise_unless(again, inst, "IndexError", text, *told)
-    there = e.current
-    e.jump(good)
-    e.start(good)
+    here = e.current
+    with e.unless(inside, "negative", likely=False):
+        wrapped = e.assign(f"add i64 {i}, {n}")
+        again = e.assign(f"icmp ult i64 {wrapped}, {n}")
+        e.raise_unless(again, inst, "IndexError", text, *told)
+        there = e.current
     return [e.phi("i64", [(i, here), (wrapped, there)])]
 
 
@@ -206,15 +203,12 @@ def _copy_lower(e, inst, wanted, a):
     if t.layout == "C":
         strides = own
     axes = ["i64 1, i64 0"] * (3 - t.ndim) + [f"i64 {n}, i64 {stride}" for n, stride in zip(dims, strides)]
-    copy, done, before = e.label("copy"), e.label("copied"), e.current
-    e.branch(wanted[0], copy, done, likely=False)
-    e.start(copy)
-    owner = e.assign(f"call ptr {e.helper(f'pyj_copy_i{8 * size}')}(ptr {a[0]}, {', '.join(axes)})")
-    e.check_null(owner, inst)
-    data = e.assign(f"load ptr, ptr {e.assign(f'getelementptr i8, ptr {owner}, i64 8')}, align 8")
-    after = e.current
-    e.jump(done)
-    e.start(done)
+    before = e.current
+    with e.when(wanted[0], "copy", likely=False):
+        owner = e.assign(f"call ptr {e.helper(f'pyj_copy_i{8 * size}')}(ptr {a[0]}, {', '.join(axes)})")
+        e.check_null(owner, inst)
+        data = e.assign(f"load ptr, ptr {e.assign(f'getelementptr i8, ptr {owner}, i64 8')}, align 8")
+        after = e.current
     return [*(e.phi("ptr", [("null", before), (x, after)]) for x in (data, owner)), *dims, *own]
 
 
@@ -562,12 +556,8 @@ def hold(e, t, box):
             held = e.assign(f"call ptr {e.helper('pyj_hold_array')}(ptr {first}, ptr {owner})")
             e.line(f"store ptr {held}, ptr {there}, align 8")
         elif isinstance(part, (Cell, Iterator)):
-            inside, done = e.label("inside"), e.label("held")
-            e.branch(e.assign(f"icmp eq ptr {first}, null"), done, inside)
-            e.start(inside)
-            hold(e, part, first)
-            e.jump(done)
-            e.start(done)
+            with e.unless(e.assign(f"icmp eq ptr {first}, null"), "inside"):
+                hold(e, part, first)
         at += len(e.components(part))
 
 
@@ -592,14 +582,10 @@ def _poll_lower(e, inst, *operands):
     e.line(f"store i64 {now}, ptr {fuel}")
     # A negative cost must not increase the counter. The sign costs less than a borrow: processors subtract in memory.
     out = e.assign(f"icmp ugt i64 {now}, {FUEL}" if operands else f"icmp slt i64 {now}, 0")
-    ask, go = e.label("poll"), e.label("go")
-    e.branch(out, ask, go, likely=False)
-    e.start(ask)
-    e.line(f"store i64 {FUEL // e.counters}, ptr {fuel}")
-    status = e.assign(f"call preserve_mostcc i32 {e.helper('pyj_signals')}()")
-    e.check_status(status, inst)
-    e.jump(go)
-    e.start(go)
+    with e.when(out, "poll", likely=False):
+        e.line(f"store i64 {FUEL // e.counters}, ptr {fuel}")
+        status = e.assign(f"call preserve_mostcc i32 {e.helper('pyj_signals')}()")
+        e.check_status(status, inst)
     return []
 
 

@@ -194,13 +194,9 @@ def _push_lower(e, inst, x, value):
     t, head = _item(inst), x[0]
     length = _length(e, head)
     room = _room(e, head)
-    fits, put, grow = e.assign(f"icmp slt i64 {length}, {room}"), e.label("put"), e.label("grow")
-    e.branch(fits, put, grow, likely=True)
-    e.start(grow)
-    status = e.assign(f"call i32 {e.helper('pyj_native_grow')}(ptr {head}, i64 {stride(e.components(t))})")
-    e.check_status(status, inst)
-    e.jump(put)
-    e.start(put)
+    with e.unless(e.assign(f"icmp slt i64 {length}, {room}"), "grow", likely=False):
+        status = e.assign(f"call i32 {e.helper('pyj_native_grow')}(ptr {head}, i64 {stride(e.components(t))})")
+        e.check_status(status, inst)
     count_references(e, t, value, "retain")
     _store(e, t, _items(e, head), length, value)
     _put_field(e, head, LENGTH, f"i64 {e.assign(f'add nuw nsw i64 {length}, 1')}", "length")
@@ -230,13 +226,9 @@ def _shift_lower(e, inst, x):
 def _unshift_lower(e, inst, x, value):
     t, head = _item(inst), x[0]
     size = stride(e.components(t))
-    put, front = e.label("put"), e.label("front")
     free = e.assign(f"icmp ne ptr {_items(e, head)}, {_field(e, head, BASE, 'ptr', 'items')}")
-    e.branch(free, put, front, likely=True)
-    e.start(front)
-    e.check_status(e.assign(f"call i32 {e.helper('pyj_native_front')}(ptr {head}, i64 {size})"), inst)
-    e.jump(put)
-    e.start(put)
+    with e.unless(free, "front", likely=False):
+        e.check_status(e.assign(f"call i32 {e.helper('pyj_native_front')}(ptr {head}, i64 {size})"), inst)
     count_references(e, t, value, "retain")
     data = _at(e, _items(e, head), -size)
     _store(e, t, data, 0, value)

@@ -34,19 +34,15 @@ def _slot(e, inst, x) -> str:
 
 def _begin_lower(e, inst, x):
     t = _type([inst.args[0].type], {})
-    make, done = e.label("make"), e.label("there")
     slot = _slot(e, inst, x)
-    e.branch(e.assign(f"icmp eq ptr {e.assign(f'load ptr, ptr {slot}, align 8')}, null"), make, done)
-    e.start(make)
-    if isinstance(t, NativeList):
-        given = f"i64 {heads.stride(e.components(t.item))}"
-    else:
-        given = f"i64 {8 * len(tables.words(e, t.of))}, i64 {tables.objects(e, t.of)}"
-    kind, end = ("list", f"list_{heads.layout(e, t.item)}") if isinstance(t, NativeList) else ("table", "table")
-    end = e.lasting_helper(f"pyj_owned_end_{end}")
-    e.check_status(e.assign(f"call i32 {e.helper(f'pyj_owned_{kind}')}(ptr {slot}, ptr {end}, {given})"), inst)
-    e.jump(done)
-    e.start(done)
+    with e.when(e.assign(f"icmp eq ptr {e.assign(f'load ptr, ptr {slot}, align 8')}, null"), "make"):
+        if isinstance(t, NativeList):
+            given = f"i64 {heads.stride(e.components(t.item))}"
+        else:
+            given = f"i64 {8 * len(tables.words(e, t.of))}, i64 {tables.objects(e, t.of)}"
+        kind, end = ("list", f"list_{heads.layout(e, t.item)}") if isinstance(t, NativeList) else ("table", "table")
+        end = e.lasting_helper(f"pyj_owned_end_{end}")
+        e.check_status(e.assign(f"call i32 {e.helper(f'pyj_owned_{kind}')}(ptr {slot}, ptr {end}, {given})"), inst)
     return []
 
 

@@ -66,17 +66,13 @@ def _put_lower(e, inst, keys, i, key):
 def _sort_lower(e, inst, x, keys, n, like, reverse):
     parts = key_parts(inst.args[3].type)
     status = sorted_by_keys(e, parts, x[0], start_of_keys(e, keys), n[0], reverse[0])
-    other, done = e.label("other"), e.label("sorted")
-    e.branch(e.assign(f"icmp eq i32 {status}, 0"), done, other, likely=True)
-    e.start(other)
-    kinds = e.object("".join("d" if part is Float else "q" for part in parts))
-    for one in (x[0], keys[0], kinds):
-        e.line(f"call void {e.helper('pyj_retain_object')}(ptr {one})")
-    given = [x[0], keys[0], kinds, e.box(Int, n, inst), e.box(Bool, reverse, inst)]
-    none = e.python_call(inst, e.object(sort_by), given, ())
-    e.line(f"call void {e.helper('pyj_release_object')}(ptr {none})")
-    e.jump(done)
-    e.start(done)
+    with e.unless(e.assign(f"icmp eq i32 {status}, 0"), "other", likely=False):
+        kinds = e.object("".join("d" if part is Float else "q" for part in parts))
+        for one in (x[0], keys[0], kinds):
+            e.line(f"call void {e.helper('pyj_retain_object')}(ptr {one})")
+        given = [x[0], keys[0], kinds, e.box(Int, n, inst), e.box(Bool, reverse, inst)]
+        none = e.python_call(inst, e.object(sort_by), given, ())
+        e.line(f"call void {e.helper('pyj_release_object')}(ptr {none})")
     return []
 
 

@@ -75,12 +75,8 @@ def _get_lower(e, inst, x, k):
     found = _search(e, x, key)
 
     def missing():
-        absent, done = e.label("absent"), e.label("missing")
-        e.branch(e.assign(f"icmp eq ptr {found}, null"), absent, done)
-        e.start(absent)
-        key.missing()
-        e.jump(done)
-        e.start(done)
+        with e.when(e.assign(f"icmp eq ptr {found}, null"), "absent"):
+            key.missing()
 
     key.fail_unless(_above(e, found, 1), missing)
     values = opened(e, inst, inst.result.type, found, "a value of a dict", key.given if key.made else "")
@@ -121,14 +117,10 @@ def _taken(e, inst, t, pointer, what: str) -> list[str]:
 
 def found_or_zeros(e, inst, there: str, t, load) -> list[str]:
     """(whether there is a value, the value): `load` returns its components."""
-    have, done = e.label("have"), e.label("found")
     here = e.current
-    e.branch(there, have, done)
-    e.start(have)
-    values = load()
-    end = e.current
-    e.jump(done)
-    e.start(done)
+    with e.when(there, "have"):
+        values = load()
+        end = e.current
     return [e.phi("i1", [("false", here), ("true", end)])] + [
         e.phi(c, [(zero, here), (value, end)]) for c, zero, value in zip(e.components(t), e.zeros(t), values)]
 
@@ -219,12 +211,8 @@ def _discard_lower(e, inst, x, k):
     status = e.assign(f"call i32 @PySet_Discard(ptr {x[0]}, ptr {boxed})")
 
     def fail():
-        absent, done = e.label("absent"), e.label("missing")
-        e.branch(e.assign(f"icmp eq i32 {status}, 0"), absent, done)
-        e.start(absent)
-        e.line(f"call void {e.helper('pyj_key_error')}(ptr {boxed})")
-        e.jump(done)
-        e.start(done)
+        with e.when(e.assign(f"icmp eq i32 {status}, 0"), "absent"):
+            e.line(f"call void {e.helper('pyj_key_error')}(ptr {boxed})")
         e.line(f"call void {e.helper('pyj_release_object')}(ptr {boxed})")
         e.jump(e.fail(inst))
 

@@ -75,6 +75,7 @@ _make = ctypes.pythonapi.PyType_FromSpecWithBases
 _make.restype, _make.argtypes = py_object, [POINTER(TypeSpec), py_object]
 NativeIterator: type = _make(byref(_spec), (_Base,))
 
+_MOST = 64  # types of iterators whose functions are known without a compile; an object keeps its own alive
 _functions: dict = {}
 
 
@@ -82,6 +83,8 @@ def make(token, options):
     """The object for an iterator of type `token`, without its state."""
     functions = _functions.get((token, options))
     if functions is None:
+        if len(_functions) >= _MOST:
+            del _functions[next(iter(_functions))]
         functions = _functions[token, options] = hooks.of_iterator[0](token, options)
     made = NativeIterator()
     _step.__set__(made, functions[0])

@@ -188,3 +188,12 @@ def test_the_pool_is_made_after_the_helpers_of_dicts_and_texts(folder, monkeypat
 def test_each_image_is_whole_in_a_process_that_loads_no_other(what, call):
     program = f"from pyjitc import njit\nf = njit(lambda s: {what})\nassert f({call}) == f.py_func({call})"
     subprocess.run([sys.executable, "-c", program], check=True, env={**os.environ, "PYJITC_CACHE": "0"})
+
+
+@pytest.mark.parametrize("module", (
+    "decimals", "errors", "localtables", "memory", "mersenne", "natives", "objects", "owned", "passed", "sorting",
+    "strings", "tables"))
+def test_each_is_found_by_its_name(module):
+    """Whatever helper a process uses first."""
+    for name in getattr(helpers, module).TEXT:
+        assert name in helpers._Texts()[name]

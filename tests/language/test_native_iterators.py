@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from pyjitc import CompileError, jit, njit
+from pyjitc.runtime import native_iterators
 from pyjitc.runtime.native_iterators import NativeIterator
 from tests.oracle import agree
 
@@ -261,6 +262,22 @@ def test_the_code_lives_as_long():
     seen = weakref.ref(made)
     del made
     assert seen() is None
+
+
+def test_types_of_iterators_do_not_pile_up(monkeypatch):
+    """Only the latest are known without a compile; an object whose type is forgotten goes on."""
+    monkeypatch.setattr(native_iterators, "_functions", {})
+    monkeypatch.setattr(native_iterators, "_MOST", 2)
+    made = []
+    for k in range(5):
+        space = {}
+        exec(f"def numbers(n):\n    for i in range(n):\n        yield {k} * i\ndef start(n):\n    return numbers(n)\n",
+             space)
+        made.append(njit(space["start"])(3))
+        assert type(made[-1]) is NativeIterator
+    assert len(native_iterators._functions) == 2
+    gc.collect()
+    assert [list(one) for one in made] == [[0, k, 2 * k] for k in range(5)]
 
 
 def test_one_that_is_left_open_ends_with_the_process():
