@@ -284,6 +284,48 @@ def test_no_pass_is_forgotten():
     assert {path.stem for path in modules if "\ndef run(" in path.read_text()} - {"pipeline"} <= {*PASSES}
 
 
+def called(one):
+    return one.__name__.rpartition(".")[2]
+
+
+# passes that may leave a short function alone, since it would gain too little
+SKIPPED = {"checked_copies", "choices", "flags", "parts", "polling", "ranges", "retests"}
+
+
+@pytest.mark.parametrize("name", sorted({called(one) for one in pipeline.PASSES if one in (
+    *pipeline._ASK, *pipeline._LOOK_FOR, *pipeline._IN_LOOPS)} - SKIPPED))
+def test_a_pass_runs_over_functions_that_it_changes(name):
+    for case in CASES[name]:
+        if case.passes == (name,) and case.after.strip() != UNCHANGED:
+            functions = parse_module(case.before, OPS, objects(case))
+            assert any(name in map(called, pipeline._wanted(fn)) for fn in functions), case.name
+
+
+def test_passes_for_which_a_loop_has_nothing_are_not_loaded():
+    text = """
+fn f(a: float64[::1], limit: float64, n: int) -> float64:
+  entry(a: float64[::1], limit: float64, n: int):
+    zero = const 0 : int
+    one = const 1 : int
+    none = const float64(0.0) : float64
+    jump head(none, zero)
+  head(total: float64, i: int):
+    more = ilt i, n : bool
+    branch more -> body(), out()
+  body():
+    x = array_load a, i : float64
+    large = fgt x, limit : bool
+    next = fadd total, x : float64
+    chosen = select large, next, total : float64
+    i.1 = iadd i, one : int
+    jump head(chosen, i.1)
+  out():
+    return total
+"""
+    fn, = parse_module(text, OPS)
+    assert not {"extremes", "reload"} & set(map(called, pipeline._wanted(fn)))
+
+
 if __name__ == "__main__" and "--update" in sys.argv:
     for path in sorted(FOLDER.glob("*.ir")):
         parts = []
