@@ -16,7 +16,7 @@ from .counted import FEW, WIDE, affine
 __all__ = ["adds_in_order", "in_order", "is_independent_nest", "is_strided", "note", "note_columns", "note_independent",
            "note_ordered", "of_numbers", "one_by_one", "packs", "size", "strided_accesses", "walk", "worth_unrolling"]
 
-_TIGHT = 16  # most instructions of a loop with index checks that is unrolled
+_TIGHT = 18  # most instructions of a loop with index checks that is unrolled
 _BRANCHY = 32  # most operations of a loop that branches and is unrolled
 _SMALL = 42  # most operations of a loop with polynomials that keeps four vectors in flight; a larger one keeps two
 _TINY = 14  # most operations of a loop that keeps two vectors in flight, because its loop overhead would be noticeable

@@ -154,3 +154,20 @@ def test_counters_of_a_recursion_share_the_cost_between_polls():
 
     assert branching(12) == branching.py_func(12)
     assert refills(branching) and {4 * n for n in refills(branching)} == {FUEL}
+
+
+def binned(x, scale, shift, counts):
+    for i in range(len(x)):
+        for k in range(len(scale)):
+            counts[k, int(x[i] * scale[k] + shift[k]) + 3] += 1
+
+
+def test_a_loop_that_counts_at_converted_floats_is_unrolled():
+    """Although it checks the index, which fails where it did, and counts from the end for a negative one."""
+    rng = np.random.default_rng(5)
+    x, scale, shift = rng.random(7) * 4, rng.random(21), rng.random(21) - 3.5
+    f = njit(binned)
+    agree(binned, x, scale, shift, np.zeros((21, 8), np.int64))
+    agree(binned, x, scale, shift, np.zeros((21, 4), np.int64))
+    f(x, scale, shift, np.zeros((21, 8), np.int64))
+    assert "llvm.loop.unroll.count" in f.inspect_llvm(f.signatures[0])
