@@ -502,7 +502,7 @@ def recipe(value, paths: Paths) -> tuple:
 
 
 def _is_one_object(value) -> bool:
-    """Whether an equal object may behave in another way: a text that is compared by identity, a set in another order."""
+    """Whether an equal object may behave in another way: a text compared by identity, a set in another order."""
     return type(value) in (str, frozenset) or type(value) is tuple and frozenset in map(type, value)
 
 

@@ -68,7 +68,7 @@ def test_a_text_that_is_compared_by_identity_is_the_one_of_the_program(tmp_path,
     ("def f(x): return K.max, x", (np.iinfo(np.int8), np.iinfo(np.int16))),
     ("def f(x): return K.eps * x", (np.finfo(np.float32), np.finfo(np.float64))),
     ("def f(x): return x in K, len(K)", (frozenset((1, 3)), frozenset((1, 2)), frozenset((1, 3, 4)))),
-    ("def f(x):\n    s = 0\n    for k in K: s = s * 10 + k\n    return s + x", (frozenset((1, 9, 17)), frozenset((9, 1)))),
+    ("def f(x):\n    s = 0\n    for k in K: s = s * 10 + k\n    return s + x", (frozenset((1, 9)), frozenset((9, 1)))),
 ])
 def test_globals_without_a_name_of_their_own_are_found(tmp_path, monkeypatch, source, values):
     monkeypatch.setenv("PYJITC_CACHE_DIR", str(tmp_path))
