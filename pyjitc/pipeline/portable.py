@@ -132,6 +132,10 @@ def fingerprint(value) -> tuple:
         return "numpy", value.dtype.str, value.tobytes()
     if isinstance(value, tuple) and hasattr(cls, "_fields"):
         return ("namedtuple", fingerprint(cls), *map(fingerprint, value))
+    if cls is frozenset:  # in its order, which code may have followed, and which may be another one elsewhere
+        return ("frozenset", *map(fingerprint, value))
+    if cls is np.finfo or cls is np.iinfo:
+        return cls.__name__, value.dtype.str
     if cls is slice:
         return ("slice", *map(fingerprint, (value.start, value.stop, value.step)))
     if cls is range:
@@ -170,7 +174,7 @@ def fingerprint(value) -> tuple:
     composed = attributes_type(value)
     if composed is not None:  # read at run time, like arrays
         return "attributes", type_key(composed)
-    name = _name(value) if callable(value) else None
+    name = _name(value) if callable(value) else _name_in_numpy(value)
     if name is not None and name[0].partition(".")[0] in FIXED_MODULES:
         return ("name", *name)
     if name is not None and isinstance(value, _NAMED):
@@ -228,6 +232,13 @@ def _name(value) -> tuple[str, str] | None:
     if not isinstance(qualname, str) or not isinstance(module, str):
         return None
     return (module, qualname) if _named(module, qualname) is value else None
+
+
+def _name_in_numpy(value) -> tuple[str, str] | None:
+    """The name of an object of NumPy's that is neither a function nor a class: np.mgrid, np.s_."""
+    if type(value).__module__.partition(".")[0] != "numpy":
+        return None
+    return next((("numpy", name) for name, one in vars(np).items() if one is value), None)
 
 
 def _named(module: str, qualname: str):
@@ -466,7 +477,7 @@ def restore(kept: tuple, roots) -> tuple[Guard, ...] | None:
 def recipe(value, paths: Paths) -> tuple:
     """How to find `value` for another function object or in another process."""
     path = paths.known.get(id(value))
-    if _is_constant(value) and (path is None or type(value) is not str):
+    if _is_constant(value) and (path is None or not _is_one_object(value)):
         return "constant", value
     if path is not None:
         return "path", path
@@ -481,6 +492,11 @@ def recipe(value, paths: Paths) -> tuple:
     if name is not None:
         return ("name", *name)
     return LITERAL, Literal(value)
+
+
+def _is_one_object(value) -> bool:
+    """Whether an equal object may behave in another way: a text compared by identity, a set in another order."""
+    return type(value) in (str, frozenset) or type(value) is tuple and frozenset in map(type, value)
 
 
 def _is_constant(value) -> bool:

@@ -13,6 +13,8 @@ import time
 import numpy as np
 import pytest
 
+from tests.oracle import difference, outcome
+
 import pyjitc
 from pyjitc import njit
 from pyjitc.base import finder
@@ -59,6 +61,28 @@ def test_a_text_that_is_compared_by_identity_is_the_one_of_the_program(tmp_path,
         compiled = fresh(source, k)
         assert compiled(k) == (True, True) and compiled("".join(["<k", ">"])) == (False, True)
     assert compiled.stats["disk"] == 1
+
+
+@pytest.mark.parametrize("source, values", [
+    ("def f(x):\n    a, b = K[0:x, 0:2]\n    return a + b", (np.mgrid, np.ogrid)),
+    ("def f(x): return K.max, x", (np.iinfo(np.int8), np.iinfo(np.int16))),
+    ("def f(x): return K.eps * x", (np.finfo(np.float32), np.finfo(np.float64))),
+    ("def f(x): return x in K, len(K)", (frozenset((1, 3)), frozenset((1, 2)), frozenset((1, 3, 4)))),
+    ("def f(x):\n    s = 0\n    for k in K: s = s * 10 + k\n    return s + x", (frozenset((1, 9)), frozenset((9, 1)))),
+])
+def test_globals_without_a_name_of_their_own_are_found(tmp_path, monkeypatch, source, values):
+    monkeypatch.setenv("PYJITC_CACHE_DIR", str(tmp_path))
+    for n, value in enumerate((*values, *values)):
+        compiled = fresh(source, value)
+        expected = outcome(compiled.py_func, (3,))
+        assert not difference(expected, outcome(compiled, (3,)))
+        assert compiled.stats["disk"] == (n >= len(values)), value
+
+
+def test_a_set_in_another_order_is_another_one(tmp_path, monkeypatch):
+    """What a loop over a set of texts does depends on their hashes, which differ from process to process."""
+    assert portable.fingerprint(frozenset((0, 8))) != portable.fingerprint(frozenset((8, 0)))
+    assert list(frozenset((0, 8))) != list(frozenset((8, 0)))
 
 
 def test_a_constant_that_is_also_an_argument_stays_the_constant(tmp_path, monkeypatch):
