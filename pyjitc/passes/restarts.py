@@ -19,7 +19,7 @@ from ..ir.cfg import blocks_after, reverse_postorder
 from ..ops import containers, control, exceptions, memory, pyobject, structure
 from ..ops.structure import RETYPE
 from ..types.classes import is_fixed
-from ..types.kinds import Object, ObjectOf, Type, any_part
+from ..types.kinds import Bytes, Container, Object, ObjectOf, Str, Tuple, Type, any_part, is_number
 from .alias import Aliases, is_fresh, root_of
 
 __all__ = ["run"]
@@ -31,6 +31,10 @@ _READ = frozenset((operator.getitem, operator.add, operator.mul, operator.contai
                    list.count, iter, dict, set, frozenset, dict.copy, set.copy, set.union, set.intersection,
                    set.difference, set.issubset, set.issuperset, set.isdisjoint, operator.or_, operator.and_,
                    operator.sub, operator.xor))
+# Functions without effects if their arguments are containers of numbers, texts and the like, or such values themselves.
+_OF_ITEMS = frozenset((tuple, hash))
+# Functions that change nothing but their first argument if the others are such containers.
+_FILL = frozenset((set.update,))
 # Functions without effects if all their arguments are numbers, texts and the like.
 _COMPUTED = frozenset((int, float, complex, str, repr, bool, abs, divmod, pow, round, int.from_bytes))
 _PARTS = frozenset((RETYPE, structure.TUPLE_GET, structure.STRUCT_GET, structure.CAPTURE_GET))
@@ -173,6 +177,8 @@ def _seen(inst: ir.Inst, aliases: Aliases, quiet: set[ir.Function], own: set[ir.
         value = callee.attrs["value"] if callee is not None and callee.op is control.CONST else None
         if getattr(value, "__hash__", None) is None:
             return True
+        if value in _OF_ITEMS or value in _FILL and _is_fresh(_boxed(inst.args[1]), own):
+            return not all([_is_plain(_boxed(x).type) and _holds_items(_boxed(x).type) for x in inst.args[1:]])
         return value not in _READ and not (value in _COMPUTED and all(map(_is_known, inst.args[1:])))
     if inst.op is pyobject.PY_API or inst.op is pyobject.PY_TEST:
         return pyobject.MEANINGS[inst.attrs["function"]] not in _READ or not all(map(_is_known, inst.args))
@@ -184,6 +190,18 @@ def _seen(inst: ir.Inst, aliases: Aliases, quiet: set[ir.Function], own: set[ir.
 def _is_plain(t: Type) -> bool:
     """Whether values of a type are compared without methods of the program's classes."""
     return not any_part(t, lambda part: part is Object or isinstance(part, ObjectOf))
+
+
+def _boxed(v: ir.Value) -> ir.Value:
+    """The value of which an operand of a call of the interpreter is the object."""
+    while v.inst is not None and v.inst.op in (pyobject.PY_BOX, containers.HOLDS):
+        v = v.inst.args[0]
+    return v
+
+
+def _holds_items(t: Type) -> bool:
+    """Whether values of a type are no iterators, which a call would change."""
+    return isinstance(t, (Container, Tuple)) or is_number(t) or t is Str or t is Bytes
 
 
 def _is_known(v: ir.Value) -> bool:
