@@ -413,12 +413,17 @@ def test_calls_that_change_nothing_look_at_no_items():
                  (lambda s: hash(tuple(s)), Set(Int))):
         assert "looks" not in optimised(f, t), optimised(f, t)
     assert "looks" in optimised(lambda x: (x.append(1), tuple(x)), List(Int))
+    assert "looks" in optimised(lambda x: tuple(x)[-1], List(Int))  # items of the result have been looked at
     for items in ([1, 2, 3], list(range(20)) + ["a"], [0] * 9 + [2.5, None], [1, (2, 3)] * 6):
         agree(lambda x: tuple(x), items)
         agree(lambda x: (hash(tuple(x)) == hash(tuple(x[:])), tuple(x)[-1], x), items)
         agree(lambda s: (sorted(map(str, s - {1, 2})), len(s & {1, "a"}), s ^ {None}), set(items))
         compiled = agree(halves, [1] * 20)
         agree(halves, items, compiled=compiled)
+        compiled = agree(lambda x: tuple(x)[-1], [1] * 20)
+        agree(compiled.py_func, items, compiled=compiled)
+        compiled = agree(lambda x: [v for v in set(x) ^ {1, 2}], [1] * 20)
+        agree(compiled.py_func, items, compiled=compiled)
 
 
 def test_an_int_beyond_64_bits_is_an_overflow_error():
