@@ -19,7 +19,7 @@ from ..ir.cfg import blocks_after, reverse_postorder
 from ..ops import containers, control, exceptions, memory, pyobject, structure
 from ..ops.structure import RETYPE
 from ..types.classes import is_fixed
-from ..types.kinds import Object, ObjectOf, Type, any_part
+from ..types.kinds import Bytes, Container, Object, ObjectOf, Str, Tuple, Type, any_part, is_number
 from .alias import Aliases, is_fresh, root_of
 
 __all__ = ["run"]
@@ -31,6 +31,9 @@ _READ = frozenset((operator.getitem, operator.add, operator.mul, operator.contai
                    list.count, iter, dict, set, frozenset, dict.copy, set.copy, set.union, set.intersection,
                    set.difference, set.issubset, set.issuperset, set.isdisjoint, operator.or_, operator.and_,
                    operator.sub, operator.xor))
+# Functions without effects if their arguments are containers of numbers, texts and the like, or such values themselves;
+# `set.update` where its first argument was made during the call.
+_SILENT = frozenset((tuple, hash, set.update))
 # Functions without effects if all their arguments are numbers, texts and the like.
 _COMPUTED = frozenset((int, float, complex, str, repr, bool, abs, divmod, pow, round, int.from_bytes))
 _PARTS = frozenset((RETYPE, structure.TUPLE_GET, structure.STRUCT_GET, structure.CAPTURE_GET))
@@ -44,15 +47,16 @@ _UNSEEN = ir.COUNTS | ir.ERRORS | ir.TABLES | ir.LISTS | ir.ITEMS
 def run(functions: list[ir.Function], redo: bool = False) -> None:
     """functions: a module, the entry first. redo: whether the interpreter can repeat the calls of the entry."""
     own = _own_parameters(functions)
+    silent = frozenset() if _read_results(functions) else _SILENT
     aliases = {fn: Aliases(fn) for fn in functions}
     quiet = set(functions)  # functions that write nothing, even if they are recursive
     while True:
-        loud = {fn for fn in quiet if any([_seen(inst, aliases[fn], quiet, own) for block in fn.blocks
+        loud = {fn for fn in quiet if any([_seen(inst, aliases[fn], quiet, own, silent) for block in fn.blocks
                                            for inst in block.insts])}
         if not loud:
             break
         quiet -= loud
-    early = {fn: _unwritten(fn, aliases[fn], quiet, own) for fn in functions}
+    early = {fn: _unwritten(fn, aliases[fn], quiet, own, silent) for fn in functions}
     late = set()  # functions that may be called after a write
     changed = True
     while changed:
@@ -133,10 +137,27 @@ def _own_parameters(functions: list[ir.Function]) -> set[ir.Value]:
         own -= set(given)
 
 
-def _unwritten(fn: ir.Function, aliases: Aliases, quiet: set[ir.Function], own: set[ir.Value]) -> set[ir.Inst]:
+def _read_results(functions: list[ir.Function]) -> bool:
+    """Whether a load may be from a container that a call of the interpreter has returned. Its items may be those of an
+    argument, but the load does not restart the call, since they may come from elsewhere, too."""
+    arguments = {*functions[0].entry.params}
+    for fn in functions:
+        for block in fn.blocks:
+            for inst in block.insts:
+                if _loads(inst) and inst.op is not pyobject.PY_UNBOX:
+                    v = inst.args[0]
+                    while v.inst is not None and v.inst.op is RETYPE:
+                        v = v.inst.args[0]
+                    if v not in arguments and (v.inst is None or v.inst.op is pyobject.PY_UNBOX):
+                        return True
+    return False
+
+
+def _unwritten(fn: ir.Function, aliases: Aliases, quiet: set[ir.Function], own: set[ir.Value],
+               silent: frozenset) -> set[ir.Inst]:
     """The instructions of a function before which it has certainly written nothing that outlives the call."""
     blocks = reverse_postorder(fn)
-    writes = {block: any([_seen(inst, aliases, quiet, own) for inst in block.insts]) for block in blocks}
+    writes = {block: any([_seen(inst, aliases, quiet, own, silent) for inst in block.insts]) for block in blocks}
     dirty: set[ir.Block] = set()
     work = [block for block in blocks if writes[block]]
     while work:
@@ -149,12 +170,12 @@ def _unwritten(fn: ir.Function, aliases: Aliases, quiet: set[ir.Function], own: 
         if block not in dirty:
             for inst in block.insts:
                 found.add(inst)
-                if _seen(inst, aliases, quiet, own):
+                if _seen(inst, aliases, quiet, own, silent):
                     break
     return found
 
 
-def _seen(inst: ir.Inst, aliases: Aliases, quiet: set[ir.Function], own: set[ir.Value]) -> bool:
+def _seen(inst: ir.Inst, aliases: Aliases, quiet: set[ir.Function], own: set[ir.Value], silent: frozenset) -> bool:
     """Whether an instruction writes something that can be observed after the call."""
     if inst.op is control.INVOKE and inst.attrs["callee"] in quiet:
         return False
@@ -173,6 +194,8 @@ def _seen(inst: ir.Inst, aliases: Aliases, quiet: set[ir.Function], own: set[ir.
         value = callee.attrs["value"] if callee is not None and callee.op is control.CONST else None
         if getattr(value, "__hash__", None) is None:
             return True
+        if value in silent and (value is not set.update or _is_fresh(_boxed(inst.args[1]), own)):
+            return not all([_is_plain(_boxed(x).type) and _holds_items(_boxed(x).type) for x in inst.args[1:]])
         return value not in _READ and not (value in _COMPUTED and all(map(_is_known, inst.args[1:])))
     if inst.op is pyobject.PY_API or inst.op is pyobject.PY_TEST:
         return pyobject.MEANINGS[inst.attrs["function"]] not in _READ or not all(map(_is_known, inst.args))
@@ -184,6 +207,18 @@ def _seen(inst: ir.Inst, aliases: Aliases, quiet: set[ir.Function], own: set[ir.
 def _is_plain(t: Type) -> bool:
     """Whether values of a type are compared without methods of the program's classes."""
     return not any_part(t, lambda part: part is Object or isinstance(part, ObjectOf))
+
+
+def _boxed(v: ir.Value) -> ir.Value:
+    """The value of which an operand of a call of the interpreter is the object."""
+    while v.inst is not None and v.inst.op in (pyobject.PY_BOX, containers.HOLDS):
+        v = v.inst.args[0]
+    return v
+
+
+def _holds_items(t: Type) -> bool:
+    """Whether values of a type are no iterators, which a call would change."""
+    return isinstance(t, (Container, Tuple)) or is_number(t) or t is Str or t is Bytes
 
 
 def _is_known(v: ir.Value) -> bool:

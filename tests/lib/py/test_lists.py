@@ -8,7 +8,7 @@ import pytest
 from pyjitc import CompileError, njit
 from pyjitc.base.options import Options
 from pyjitc.pipeline import stages
-from pyjitc.types.kinds import Float, Int, List, NoneType, Str, Tuple, Undefined, union_of
+from pyjitc.types.kinds import Float, Int, List, NoneType, Set, Str, Tuple, Undefined, union_of
 from pyjitc.types.text import parse
 from pyjitc.types.typeof import typeof
 
@@ -403,6 +403,27 @@ def test_which_loads_ask_for_another_call():
     assert "restart: True" not in optimised(doubled, List(Int)) and "looks: -1" in optimised(doubled, List(Int))
     assert "looks: 1024" in optimised(swap, List(Int))
     assert "looks" not in optimised(lambda n: [[n]][0][0], Int)
+
+
+def test_calls_that_change_nothing_look_at_no_items():
+    def halves(x):
+        return tuple(x), x[0] + 1
+
+    for f, t in ((lambda x: tuple(x), List(Int)), (lambda s: s & {1, 2, 3}, Set(Int)), (halves, List(Int)),
+                 (lambda s: hash(tuple(s)), Set(Int))):
+        assert "looks" not in optimised(f, t), optimised(f, t)
+    assert "looks" in optimised(lambda x: (x.append(1), tuple(x)), List(Int))
+    assert "looks" in optimised(lambda x: tuple(x)[-1], List(Int))  # items of the result have been looked at
+    for items in ([1, 2, 3], list(range(20)) + ["a"], [0] * 9 + [2.5, None], [1, (2, 3)] * 6):
+        agree(lambda x: tuple(x), items)
+        agree(lambda x: (hash(tuple(x)) == hash(tuple(x[:])), tuple(x)[-1], x), items)
+        agree(lambda s: (sorted(map(str, s - {1, 2})), len(s & {1, "a"}), s ^ {None}), set(items))
+        compiled = agree(halves, [1] * 20)
+        agree(halves, items, compiled=compiled)
+        compiled = agree(lambda x: tuple(x)[-1], [1] * 20)
+        agree(compiled.py_func, items, compiled=compiled)
+        compiled = agree(lambda x: [v for v in set(x) ^ {1, 2}], [1] * 20)
+        agree(compiled.py_func, items, compiled=compiled)
 
 
 def test_an_int_beyond_64_bits_is_an_overflow_error():
