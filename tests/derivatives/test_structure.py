@@ -201,8 +201,20 @@ def test_a_step_of_whole_arrays_keeps_the_result_of_a_costly_function_and_copies
     a = np.linspace(-0.4, 0.7, 25).reshape(5, 5)
     for n in (0, 1, 4):
         agree(stepped, np.linspace(0.1, 1.0, 5), a, n)
-    agree(stepped, np.array([0.3]), a[:, :1], 3)  # the first step broadcasts
+    agree(stepped, np.array([0.3]), a[:, :1], 1)  # the step broadcasts
     agree(stepped, np.array([0.3]), a[:1, :1], 3)
+
+
+def test_products_in_a_loop_are_summed_and_assigned():
+    def f(u, a, n):
+        s, v = 0.0, np.zeros(len(u))
+        for t in range(n):
+            s += np.max(a @ u) + np.sum(np.exp(a @ u))
+            v[:] = np.exp(u @ a)
+            u = u + 0.1 * v
+        return s + np.sum(u)
+
+    agree(f, np.linspace(0.1, 1.0, 4), np.linspace(-0.4, 0.7, 16).reshape(4, 4), 3)
 
 
 def sums(x, y, n):

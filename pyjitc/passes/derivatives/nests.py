@@ -102,7 +102,8 @@ class Nests:
                 continue
             for n in parts:
                 kernel = self.adjoint_kernel(inst, tree.kernel, n, has_result)
-                if inst.op is NEST and not has_result and self.is_kept(x) and not sweep.is_written(inst.result):
+                if not has_result and type(inst.result.type) is k.Array and self.is_kept(x) and not sweep.is_written(
+                        inst.result):
                     # of a loop's array and a costly function of it, one is kept: the function is not computed again
                     by_result = self.adjoint_kernel(inst, tree.kernel, n, True)
                     if len(by_result.params) == len(tree.parts) + 2 and min(_used(by_result)) >= len(tree.parts):

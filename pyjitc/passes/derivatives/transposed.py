@@ -211,7 +211,7 @@ class _Loop:
                 for less in range(one.at - low):
                     self.add(b, [one], b.op(a.ISUB, trips, b.const(less, k.Int)) if less else trips, {})
             many = b.op(a.ISUB, trips, b.const(high - low, k.Int))
-            here = self.loop(b, here, blocks, many, lambda b, n, sums=sums: self.add(b, sums, n, {}))
+            here = self.loop(b, here, blocks, many, lambda b, n, sums=sums: self.add(b, sums, n, {}), True)
         if alike or self.cleared:
             def straight(b, n):
                 memos: dict[int, dict[Value, Value]] = {}
@@ -238,9 +238,10 @@ class _Loop:
         fn.blocks[where:where] = blocks
         if not keeps:  # the new loops make the same trips, also none
             fn.blocks = [block for block in fn.blocks if block is not self.header and block is not self.body]
-    def loop(self, b, here, blocks, trips, add) -> Block:
+    def loop(self, b, here, blocks, trips, add, marked=False) -> Block:
         """Append a loop of `trips` trips to the block `here`; `add` writes the body for trip n, from 1, none of which
-        touches an element that another one writes. Returns the block after it."""
+        touches an element that another one writes. marked: whether LLVM is told so, which saves it a test and a second
+        loop; loops of one addition or store are slower with that. Returns the block after it."""
         header, body, behind = Block("up"), Block("trip"), Block("behind")
         header.params = [Value(k.Int, "n"), Value(k.Int, "left")]
         number, left = header.params
@@ -250,7 +251,7 @@ class _Loop:
         header.insts.append(Inst(c.BRANCH, [more], self.marks, None, b.loc, [Edge(body), Edge(behind)]))
         t = Builder(body.insts, self.body.terminator)
         add(t, number)
-        for inst in body.insts:
+        for inst in body.insts if marked else ():
             if inst.op is mem.ARRAY_LOAD or inst.op is mem.ARRAY_STORE:
                 inst.attrs = {**inst.attrs, "parallel": True}
         one = t.const(1, k.Int)
