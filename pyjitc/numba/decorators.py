@@ -148,7 +148,7 @@ def vectorize(*args, **options):
         if not str(error).startswith("unknown option"):
             raise
         raise KeyError(str(error).replace("unknown option", "Unrecognized options:", 1)) from None  # as in Numba
-    if isinstance(made, np.ufunc):
+    if isinstance(made, (np.ufunc, np.vectorize)):  # np.vectorize: the compiler is disabled
         return _with_names(made)
     return lambda function: _without_operands(function) or _with_names(
         made(frozen(_positional(function)) if args else _positional(function)))
@@ -178,7 +178,7 @@ def _positional(function):
 
 def _with_names(ufunc):
     """The ufunc with the other attributes of Numba's ufuncs that programs use: NumPy 2.2 has attributes of ufuncs."""
-    if hasattr(ufunc, "__dict__"):
+    if isinstance(ufunc, np.ufunc) and hasattr(ufunc, "__dict__"):
         vars(ufunc).update(_compile_for_argtys=partial(_compile_for, ufunc.add), build_ufunc=ufunc.add.args[0].ufunc)
     return ufunc
 

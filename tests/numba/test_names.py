@@ -726,6 +726,12 @@ def test_variables_of_the_environment(tmp_path, monkeypatch):
     assert "boundscheck=False" in run(code, **given)
 
 
+def test_ufuncs_without_a_compiler(monkeypatch):
+    monkeypatch.setenv("PYJITC_DISABLE", "1")
+    for decorate in (nb.vectorize, nb.vectorize(["f8(f8, f8)"])):
+        assert decorate(lambda x, y: x + 2 * y)(np.arange(3.0), 1.5).tolist() == [3.0, 4.0, 5.0]
+
+
 def test_a_program_turns_the_compiler_off(monkeypatch):
     def f(x):
         return x

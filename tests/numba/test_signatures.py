@@ -32,6 +32,12 @@ def test_declared_integers_compute_as_those_of_python(name):
             nb.njit(f"({name}, {name})")(operation)(1, 0)
 
 
+def test_the_complement_of_a_declared_integer_without_sign_is_negative():
+    for name, bits in (("uint8", 8), ("uint16", 16), ("uint32", 32)):
+        assert nb.njit(f"({name},)")(lambda x: ~x)(getattr(np, name)(3)) == -4
+        assert nb.njit(f"{name}({name})")(lambda x: ~x)(3) == (1 << bits) - 4
+
+
 def test_declared_as_uint64():
     f = nb.njit((nb.uint64, nb.uint64))(lambda x, y: x & y)
     exact(f(2 ** 64 - 1, 2 ** 63 + 1), 2 ** 63 + 1)

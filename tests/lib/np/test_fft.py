@@ -45,6 +45,21 @@ def back(a, n):
 COMPLEX, REAL, BACK = njit(one_axis), njit(of_reals), njit(back)
 
 
+@pytest.mark.parametrize("n", [4.0, np.float64(3), np.int8(3)], ids=repr)
+def test_a_float_is_no_number_of_points(n):
+    a = np.arange(4.0)
+    for f in (lambda a, n: np.fft.fft(a, n), lambda a, n: np.fft.irfft(a, n), lambda a, n: np.fft.rfft(a, n),
+              lambda a, n: np.fft.hfft(a, n), lambda a, n: np.fft.ifft2(a.reshape(2, 2), (2, n))):
+        if isinstance(n, float):
+            with pytest.raises(TypeError) as expected:
+                f(a, n)
+            with pytest.raises(TypeError) as found:
+                njit(f)(a, n)
+            assert str(found.value).splitlines()[0] == str(expected.value)
+        else:
+            compare(f(a, n), njit(f)(a, n))
+
+
 @pytest.mark.parametrize("n", LENGTHS)
 def test_lengths(n):
     a = R.normal(size=n) + 1j * R.normal(size=n)

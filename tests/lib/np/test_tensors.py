@@ -237,3 +237,11 @@ def test_trace():
     check(trace_out, array("float64", 3, 4), np.zeros(()))
     check(trace_out, array("float64", 3, 4, 2), np.zeros(2))
     check(trace_out, array("float64", 3, 4), np.zeros(1))
+    for offset in (True, np.int8(1), np.uint64(2)):
+        check(lambda a, k: (np.trace(a, k), a.trace(k)), array("float64", 3, 4), offset)
+    for offset in (1.0, np.float64(1), np.float32(1), "a"):
+        with pytest.raises(TypeError) as expected:
+            np.trace(array("float64", 3, 4), offset)
+        with pytest.raises(TypeError) as found:
+            njit(lambda a, k: np.trace(a, k))(array("float64", 3, 4), offset)
+        assert str(found.value).splitlines()[0] == str(expected.value)

@@ -2,6 +2,8 @@
 result."""
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 
 from ....infer.meaning import Apply, Const, Expr, Mismatch, NotNative
@@ -116,7 +118,7 @@ def opposite(norm):
 def length_of(a, n, axis, back):
     """The number of points of a transform; back: of the real result, where the input has half of the points."""
     if n is not None:
-        return int(n)
+        return operator.index(n)
     if not -a.ndim <= axis < a.ndim:
         raise IndexError("tuple index out of range")
     return (a.shape[axis] - 1) * 2 if back else a.shape[axis]
@@ -441,7 +443,7 @@ def lengths_of(a, s, axes, back, k):
         return (length_of(a, None, axes[k], back and k == len(axes) - 1),) + lengths_of(a, s, axes, back, k + 1)
     if s[k] is None:
         return (None,) + lengths_of(a, s, axes, back, k + 1)
-    return (a.shape[axes[k]] if s[k] == -1 else int(s[k]),) + lengths_of(a, s, axes, back, k + 1)
+    return (a.shape[axes[k]] if s[k] == -1 else operator.index(s[k]),) + lengths_of(a, s, axes, back, k + 1)
 
 
 def checked_axes(a, s, axes):

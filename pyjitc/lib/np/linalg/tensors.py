@@ -18,6 +18,7 @@ from ...build import compiled, outlined
 from ...rule import ArrayLike, Constant, NONE, methods, rule
 from ...intrinsics import store_all, strided
 from ..elementwise import elementwise
+from ...py import conversions
 from .products import as_array, converted, dot, dot_product, matmul, of_type, retyped
 from ..reductions.reductions import put_out
 from ..shapes.views import ONE, ZERO, item_bits, shape_text
@@ -541,6 +542,9 @@ def _trace(a, offset=0, axis1: Constant = 0, axis2: Constant = 1, dtype=None, ou
     a = as_array("trace", a)
     if a.type.ndim < 2:
         return Throw(ValueError, "diag requires an array of at least two dimensions")
+    if offset.type in (k.Float, k.float64):
+        raise Mismatch("integer argument expected, got float")
+    offset = conversions.to_index(offset)
     ndim = a.type.ndim
     places = []
     for name, x in (("axis1", axis1), ("axis2", axis2)):
