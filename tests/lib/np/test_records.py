@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tests.oracle import agree, difference, outcome
 
-from pyjitc import TypingError, njit
+from pyjitc import TypingError, jit, njit
 
 PLAIN = np.dtype([("x", float), ("y", np.int32, (2,))])
 PACKED = np.dtype([("b", np.int8), ("x", float), ("h", np.float16), ("c", complex)])
@@ -351,3 +351,20 @@ def test_a_record_that_is_changed_is_that_of_its_array():
 def test_arrays_filled_with_a_number(dtype):
     agree(lambda n: (np.ones(n, dtype), np.ones((n, 2), dtype=dtype), np.ones_like(np.zeros(n, dtype)),
                      np.full(n, 3, dtype), np.full_like(np.zeros((n, 1), dtype), 1)), 2)
+
+
+@pytest.mark.parametrize("index", [[1, 0], [True, False, True], [[0, 1], [2, 0]], [0.5], [], [9]])
+def test_lists_as_indices(index):
+    a = np.array([(1, 2.5), (3, 4.5), (5, 6.5)], [("n", "i1"), ("x", float)])
+    agree(lambda a, index: a[index], a, index)
+    agree(lambda a, index: a[index], np.array(["a", "bc", "d"]), index)
+
+
+def test_several_fields_at_once():
+    def chosen(a, names):
+        return np.sort(a["n"]), a[names], a[["x", "n"]]
+
+    a = np.array([(3, 2.5), (1, 4.5)], [("n", "i1"), ("x", float)])
+    agree(chosen, a, ["n"], compiled=jit(chosen))
+    with pytest.raises(TypingError, match="several fields at once are not compiled"):
+        njit(chosen)(a, ["n"])

@@ -100,11 +100,15 @@ def getitem(a: Expr, i: Expr) -> Expr:
         _with_fields(a)
         return Call(item_of_name, a, i, _names(a.type.dtype.dtype), Const(Int, 0)) if _is_one_of_many(
             i, a.type.dtype) else field(a, _name_of(i, ()))
-    if is_list(i.type) and any(t is Str for _, t in i.type.members):
+    if _is_list_of_names(i.type):
         raise NotNative("several fields at once are not compiled", "take them one by one")
     if not _is_basic(i.type):
         return _chosen(a, i)
     return subscripts.getitem(a, i)
+
+
+def _is_list_of_names(t) -> bool:
+    return any(x is Str for _, x in t.members) if is_list(t) else isinstance(t, k.List) and t.item is Str
 
 
 def _is_basic(t) -> bool:
@@ -121,7 +125,10 @@ def _chosen(a: Expr, i: Expr) -> Expr:
     for part in _items(i.type):
         t, depth = part, 0
         while is_list(t) or isinstance(t, k.List):
-            t, depth = (t.members[0][1] if is_list(t) and t.members else getattr(t, "element", Int)), depth + 1
+            item = t.members[0][1] if is_list(t) and t.members else Int if is_list(t) else t.item
+            # for any other item of a list object the interpreter raises what it raises
+            known = is_list(t) or isinstance(item, k.List) or item is k.Bool or k.is_integer(item)
+            t, depth = item if known else Int, depth + 1
         if isinstance(t, Array):
             t, depth = t.dtype, depth + t.ndim
         is_mask = t is k.NpBool or t is k.Bool
