@@ -141,7 +141,10 @@ def test_threads_of_another_blas(monkeypatch):
     assert not runtime.found(runtime.THREADS) and blas.BLAS_THREADS() == 2**31 - 1
 
 
-def test_product_of_few_rows():
-    a, b, c = np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(3, 4), np.empty((2, 4))
-    memory.FEW_ROWS(c, a, b, np.empty((2, 4)))
-    assert c.tolist() == (a @ b).tolist()
+@pytest.mark.parametrize("count", [1, 2])
+def test_rows_added_to_products(count):
+    a, b, sums = np.arange(36.0).reshape(3, 12), np.arange(48.0).reshape(12, 4), np.ones((3, 3))
+    memory.ADD_ROWS(sums, a, b, 1, 4, 1, 2, count=count)
+    expected = np.ones((3, 3))
+    expected[1:1 + count, 1:3] += a[1:1 + count, 4:12] @ b[4:12, 1:3]
+    assert sums.tolist() == expected.tolist()

@@ -1020,9 +1020,12 @@ def test_what_is_not_understood_is_refused(what, message):
         def __call__(cls, *args):
             return super().__call__(*args)
 
+    class Descriptor:
+        __get__ = print
+
     class A(metaclass=Meta if what == "meta" else type):
         if what == "descriptor":
-            y = functools.partialmethod(print)
+            y = Descriptor()
 
     def f(a):
         A()
