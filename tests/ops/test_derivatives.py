@@ -10,7 +10,8 @@ from pyjitc.ops.effects import NO_RULE, NONDIFF, STRUCTURAL, NoDerivative, Zero,
 OPS = sorted(table.OPS.values(), key=lambda op: op.name)
 # Operations on floats without a rule yet: a zero derivative would be a wrong gradient.
 UNKNOWN = """
-    add_rows atomic atomic_cas bits bits32 blas c_call dict_ask dict_find dict_get dict_hold dict_new dict_next dict_put dict_set
+    add_rows atomic
+    atomic_cas bits bits32 blas c_call dict_ask dict_find dict_get dict_hold dict_new dict_next dict_put dict_set
     dot field_get field_peek field_set from_bits from_bits32 hand_out heap_pop heap_push holds instance_at
     instance_init instance_load instance_new instance_put instance_store iter_new iter_next iterator_new lanes
     list_append list_begin list_blank list_get list_new list_object list_pop list_set list_sort llvm_call local_ask
