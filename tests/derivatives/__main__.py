@@ -51,7 +51,7 @@ def outcome(seed, options=()):
                                                                              equal_nan=True):
         return "VALUE", f"{value} {again} {expected}"
     if "--memory" in options:
-        word, detail = _in_bounded_memory(function, (x, 0.8, m, 3), (value, by_x, by_a, by_m))
+        word, detail = _in_bounded_memory(function, (x, 0.8, m, 3), (value, by_x, by_a, by_m), exact)
         if word != "agrees":
             return word, detail
     if "--second" in options:
@@ -77,7 +77,7 @@ def outcome(seed, options=()):
     return "DIFFERS", f"reverse {product}, forward {change}, differences {differences}"
 
 
-def _in_bounded_memory(function, args, expected):
+def _in_bounded_memory(function, args, expected, exact):
     from pyjitc import UnsupportedError, value_and_grad
     try:
         value, gradients = value_and_grad(function, (0, 1, 2), memory=400)(*args)
@@ -86,7 +86,7 @@ def _in_bounded_memory(function, args, expected):
     except Exception as error:
         return "memory error", f"{type(error).__name__}: {error}".partition("\n")[0]
     for found, wanted in zip((value, *gradients), expected):
-        if not np.allclose(found, wanted, 1e-9, 1e-9, equal_nan=True):
+        if not np.allclose(found, wanted, exact, exact, equal_nan=True):
             return "MEMORY", f"{found} {wanted}"
     return "agrees", ""
 
