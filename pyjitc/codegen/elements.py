@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from ..ops.memory import ROWS
 
-__all__ = ["copy", "dot", "eights", "rows"]
+__all__ = ["copy", "dot", "eights", "product", "rows"]
 
 
 def dot(t: str) -> str:
@@ -187,6 +187,117 @@ define internal void @pyj_rows_{t}_{sums}(i64 %n, ptr noalias %a, i64 %da, i64 %
 {loop("wide", v, 0, "%most")}wide.done:
   br label %each.from
 {loop("each", t, "%most", "%n")}each.done:
+  ret void
+}}"""
+
+
+def product(t: str) -> str:
+    """The products of pairs of small matrices: c[q] = a[q] @ b[q]. Steps are in bytes: those of q first, then of rows
+    and of the elements of a row, which lie side by side in b and c. Four rows by four columns of c are computed in
+    registers, for one q after the other, each element in the order of its terms; the last columns are two and one.
+    Where fewer than four rows remain, the last one is computed several times, which takes no longer."""
+    size = 4 if t == "float" else 8
+    each = range(4)
+
+    def block(name, lanes):
+        """The columns from index %{name}.j on."""
+        v = t if lanes == 1 else f"<{lanes} x {t}>"
+        suffix = f"{'' if lanes == 1 else f'v{lanes}'}f{8 * size}"
+        zero = "0.0" if lanes == 1 else "zeroinitializer"
+        rows = "".join(f"""  %{name}.o{r} = add i64 %{name}.i, {r}
+  %{name}.q{r} = icmp slt i64 %{name}.o{r}, %last
+  %{name}.r{r} = select i1 %{name}.q{r}, i64 %{name}.o{r}, i64 %last
+  %{name}.a{r} = mul i64 %{name}.r{r}, %da
+  %{name}.c{r} = mul i64 %{name}.r{r}, %dc
+""" for r in each)
+        places = "".join(f"  %{name}.{to}{r} = getelementptr i8, ptr %{name}.{of}, i64 %{name}.{of}{r}\n"
+                         for of, to in (("a", "from"), ("c", "to")) for r in each)
+        sums = "".join(f"  %{name}.s{r} = phi {v} [ {zero}, %{name}.begin ], [ %{name}.t{r}, %{name}.term ]\n"
+                       for r in each)
+        terms = ""
+        for r in each:
+            terms += f"""  %{name}.u{r} = getelementptr i8, ptr %{name}.from{r}, i64 %{name}.x
+  %{name}.x{r} = load {t}, ptr %{name}.u{r}, align {size}
+"""
+            factor = f"%{name}.x{r}"
+            if lanes > 1:
+                terms += f"""  %{name}.v{r} = insertelement {v} poison, {t} {factor}, i64 0
+  %{name}.w{r} = shufflevector {v} %{name}.v{r}, {v} poison, <{lanes} x i32> zeroinitializer
+"""
+                factor = f"%{name}.w{r}"
+            terms += (f"  %{name}.t{r} = call {v} @llvm.fmuladd.{suffix}({v} {factor}, {v} %{name}.y, "
+                      f"{v} %{name}.s{r})\n")
+        stores = "".join(f"  store {v} %{name}.s{r}, ptr %{name}.to{r}, align {size}\n" for r in each)
+        return f"""{name}:
+  %{name}.first = getelementptr {t}, ptr %c, i64 %{name}.j
+  %{name}.begins = getelementptr {t}, ptr %b, i64 %{name}.j
+  br label %{name}.four
+{name}.four:
+  %{name}.i = phi i64 [ 0, %{name} ], [ %{name}.below, %{name}.end ]
+  %{name}.left = icmp slt i64 %{name}.i, %m
+  br i1 %{name}.left, label %{name}.rows, label %{name}.done
+{name}.rows:
+{rows}  br label %{name}.each
+{name}.each:
+  %{name}.q = phi i64 [ 0, %{name}.rows ], [ %{name}.q.next, %{name}.put ]
+  %{name}.a = phi ptr [ %a, %{name}.rows ], [ %{name}.a.next, %{name}.put ]
+  %{name}.b = phi ptr [ %{name}.begins, %{name}.rows ], [ %{name}.b.next, %{name}.put ]
+  %{name}.c = phi ptr [ %{name}.first, %{name}.rows ], [ %{name}.c.next, %{name}.put ]
+  %{name}.one = icmp slt i64 %{name}.q, %count
+  br i1 %{name}.one, label %{name}.begin, label %{name}.end
+{name}.begin:
+{places}  br label %{name}.sum
+{name}.sum:
+  %{name}.p = phi i64 [ 0, %{name}.begin ], [ %{name}.next, %{name}.term ]
+  %{name}.x = phi i64 [ 0, %{name}.begin ], [ %{name}.x.next, %{name}.term ]
+  %{name}.z = phi ptr [ %{name}.b, %{name}.begin ], [ %{name}.z.next, %{name}.term ]
+{sums}  %{name}.more = icmp slt i64 %{name}.p, %k
+  br i1 %{name}.more, label %{name}.term, label %{name}.put
+{name}.term:
+  %{name}.y = load {v}, ptr %{name}.z, align {size}
+{terms}  %{name}.next = add i64 %{name}.p, 1
+  %{name}.x.next = add i64 %{name}.x, %ea
+  %{name}.z.next = getelementptr i8, ptr %{name}.z, i64 %db
+  br label %{name}.sum
+{name}.put:
+{stores}  %{name}.q.next = add i64 %{name}.q, 1
+  %{name}.a.next = getelementptr i8, ptr %{name}.a, i64 %qa
+  %{name}.b.next = getelementptr i8, ptr %{name}.b, i64 %qb
+  %{name}.c.next = getelementptr i8, ptr %{name}.c, i64 %qc
+  br label %{name}.each
+{name}.end:
+  %{name}.below = add i64 %{name}.i, 4
+  br label %{name}.four
+"""
+
+    return f"""
+define internal void @pyj_product_{t}(ptr noalias %c, i64 %qc, i64 %dc, ptr %a, i64 %qa, i64 %da, i64 %ea, ptr %b,
+        i64 %qb, i64 %db, i64 %count, i64 %m, i64 %n, i64 %k) nounwind willreturn {{
+  %last = sub i64 %m, 1
+  %most = and i64 %n, -4
+  %twos = and i64 %n, 2
+  %ones = and i64 %n, 1
+  br label %columns
+columns:
+  %wide.j = phi i64 [ 0, %0 ], [ %wide.right, %wide.done ]
+  %whole = icmp slt i64 %wide.j, %most
+  br i1 %whole, label %wide, label %rest
+{block("wide", 4)}wide.done:
+  %wide.right = add i64 %wide.j, 4
+  br label %columns
+rest:
+  %pair.j = add i64 %wide.j, 0
+  %two = icmp ne i64 %twos, 0
+  br i1 %two, label %pair, label %odd
+{block("pair", 2)}pair.done:
+  br label %odd
+odd:
+  %one.j = add i64 %wide.j, %twos
+  %single = icmp ne i64 %ones, 0
+  br i1 %single, label %one, label %end
+{block("one", 1)}one.done:
+  br label %end
+end:
   ret void
 }}"""
 

@@ -61,6 +61,8 @@ class _Texts(dict):
             made = elements.dot(of)
         elif kind == "rows":
             made = elements.rows(of[:-2], int(of[-1]))
+        elif kind == "product":
+            made = elements.product(of)
         else:
             raise KeyError(name)
         self[name] = made
@@ -254,7 +256,7 @@ def search_of(name: str) -> str:
 def is_often_called(name: str) -> bool:
     """Whether LLVM optimises the helper together with the code around it. Helpers that free native objects (R) keep
     the memory for new objects of the same module."""
-    return name.startswith(("pyj_dot_", "pyj_rows_", "pyj_copy_", "pyj_native_dead_")) or (
+    return name.startswith(("pyj_dot_", "pyj_rows_", "pyj_product_", "pyj_copy_", "pyj_native_dead_")) or (
         name.startswith(("pyj_native_free_", "pyj_drop_")) and "R" in name)
 
 

@@ -248,6 +248,35 @@ def _add_rows(sums, a, b, i, p, j, n, *, count):
     sums[i:i + count, j:j + n] += a[i:i + count, p:p + ROWS] @ b[p:p + ROWS, j:j + n]
 
 
+def _small_product_lower(e, inst, c, a, b, first, count):
+    t = e.scalar(inst.args[0].type.dtype)
+
+    def place(v, parts):
+        """(data, its step from one matrix to the next, the strides of a matrix)"""
+        n, data = v.type.ndim, parts[0]
+        if n == 2:
+            return data, "0", *parts[4:]
+        same = e.assign(f"icmp eq i64 {parts[2]}, 1")
+        step = e.assign(f"select i1 {same}, i64 0, i64 {parts[2 + n]}")
+        data = e.assign(f"getelementptr i8, ptr {data}, i64 {e.assign(f'mul i64 {first[0]}, {step}')}")
+        return data, step, *parts[3 + n:]
+
+    (data, step, line, _), (x, qa, da, ea), (y, qb, db, _) = [place(v, parts) for v, parts in zip(inst.args, (c, a, b))]
+    m, n = c[inst.args[0].type.ndim:][:2]
+    e.line(f"call void {e.helper(f'pyj_product_{t}')}(ptr {data}, i64 {step}, i64 {line}, ptr {x}, i64 {qa}, i64 {da}, "
+           f"i64 {ea}, ptr {y}, i64 {qb}, i64 {db}, i64 {count[0]}, i64 {m}, i64 {n}, "
+           f"i64 {a[1 + inst.args[1].type.ndim]})")
+    return []
+
+
+def _small_product(c, a, b, first, count):
+    part = slice(first, first + count)
+    if c.ndim == 2:
+        c[...] = a @ b
+    else:
+        c[part] = (a if a.ndim == 2 or len(a) == 1 else a[part]) @ (b if b.ndim == 2 or len(b) == 1 else b[part])
+
+
 def _hidden_lower(e, inst, x):
     t = e.scalar(inst.args[0].type)
     slot = e.alloca(t)
@@ -799,6 +828,13 @@ ADD_ROWS = Op("add_rows", lambda types, attrs: None, reads(ELEMENTS) | writes(EL
                   f"{ROWS} rows of b, from row p on, is added to n columns of sums, from column j on, for float32 or "
                   "float64; sums is a new array in C order, and the elements of a row of b lie side by side",
               traits=KEEPS_NONE | WRITES_OPERANDS)
+SMALL_PRODUCT = Op("small_product", lambda types, attrs: None, reads(ELEMENTS) | writes(ELEMENTS), partials=NO_RULE,
+                   eval=_small_product, lower=_small_product_lower,
+                   doc="small_product (c, a, b, first, count): c[...] = a @ b for matrices of float32 or float64, or "
+                       "for `count` of them from the index `first` on, where c is a stack, and of a and b each is one "
+                       "or a matrix; each element adds up its terms in order. c shares no memory with a and b, and the "
+                       "elements of a row of b, as those of c, lie side by side; it handles no signals",
+                   traits=KEEPS_NONE | WRITES_OPERANDS)
 HIDDEN = Op("hidden", lambda types, attrs: types[0], PURE, lower=_hidden_lower,
             partials=lambda b, x, out: (b.const(1.0),),
             doc="the same number, of which neither the passes nor LLVM know anything", cost=MODERATE)

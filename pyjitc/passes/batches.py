@@ -295,7 +295,9 @@ class _Batch:
                         batched.update(dict.fromkeys(members.get(key(v), (v,))))
         if any(inst.op in (c.BRANCH, c.SWITCH) and inst.args[0] in self for inst in insts):
             raise Refused
-        if self.in_loop() or not self.inside and not any(
+        looping = self.looping()
+        self.in_place = self.results(looping)
+        if self.in_loop(looping) or not self.inside and not any(
                 x in self and self.is_whole(inst) for inst in insts for x in inst.args):
             raise Refused
 
@@ -318,18 +320,39 @@ class _Batch:
                 raise Refused
         return found
 
+    def results(self, looping: set[Block]) -> dict[Value, tuple[int, ...]]:
+        """The new arrays that are made once for each example and returned: value -> where it is in the result. Each is
+        a part of the array of all results."""
+        returned = [inst.args[0] for block in self.order for inst in block.insts if inst.op is c.RETURN]
+        if len(returned) != 1:
+            return {}
+        found: dict[Value, tuple[int, ...]] = {}
+        own = {inst.result for block in self.order if block not in looping for inst in block.insts
+               if inst.op is mem.ARRAY_NEW and not inst.attrs.get("zero")}
+        rest: list[tuple[Value, tuple[int, ...]]] = [(returned[0], ())]
+        for x, place in rest:  # appended to during the iteration
+            if x in own and x in self:
+                found.setdefault(x, place)
+            elif x.inst is not None and x.inst.op is s.TUPLE_MAKE:
+                rest += [(part, (*place, n)) for n, part in enumerate(x.inst.args)]
+        return found
+
     def is_whole(self, inst: Inst) -> bool:
         """Whether an instruction processes whole arrays."""
         return inst.op in NESTS or inst.op is mem.DOT or inst.op is c.INVOKE
 
-    def in_loop(self) -> bool:
-        """Whether a loop of the function processes elements one by one, which a loop over examples does better."""
+    def looping(self) -> set[Block]:
+        """The blocks of loops of the function."""
         number = {block: n for n, block in enumerate(self.order)}
-        looping: set[Block] = set()
+        found: set[Block] = set()
         for n, block in enumerate(self.order):
             for e in block.insts[-1].targets:
                 if number[e.block] <= n:
-                    looping.update(self.order[number[e.block]:n + 1])
+                    found.update(self.order[number[e.block]:n + 1])
+        return found
+
+    def in_loop(self, looping: set[Block]) -> bool:
+        """Whether a loop of the function processes elements one by one, which a loop over examples does better."""
         return any(inst.op in (mem.ARRAY_LOAD, mem.ARRAY_STORE) and any(x in self for x in inst.args)
                    for block in looping for inst in block.insts)
 
@@ -453,6 +476,9 @@ class _Batch:
             x = Value(k.Array(r.type.dtype, r.type.ndim + 1))
             if r.type.layout != "C":
                 raise Refused
+            if r in self.in_place:
+                self.new[r] = self.part_of_results(r, inst.args)
+                return
             b.insts.append(Inst(mem.ARRAY_NEW, [self.count, *inst.args], {**inst.attrs, "type": x.type}, x, inst.loc))
             self.new[r] = self.note(x)
         else:
@@ -460,6 +486,15 @@ class _Batch:
             self.new[r] = self.spread(r) if type(r.type) is k.Array else None
             if self.new[r] is None:
                 raise Refused
+
+    def part_of_results(self, r: Value, dims) -> Value:
+        """The part for these examples of the array of the results r."""
+        b, whole = self.b, self.out
+        for n in self.in_place[r]:
+            whole = b.op(s.TUPLE_GET, whole, index=n)
+        strides = [b.op(mem.ARRAY_STRIDE, whole, axis=n) for n in range(whole.type.ndim)]
+        return b.op(mem.ARRAY_VIEW, whole, b.op(a.IMUL, self.low, strides[0]), self.count, *dims, *strides,
+                    type=whole.type)
 
     def rule(self, inst: Inst) -> Callable:
         op = inst.op
@@ -484,10 +519,10 @@ class _Batch:
                 raise Refused
             return self.number
         if op is s.TUPLE_MAKE:
-            return self.tuple
+            return self.several
         raise Refused
 
-    def tuple(self, inst):
+    def several(self, inst):
         """A tuple of results: its parts are taken where it is returned."""
         self.new[inst.result] = inst
 
@@ -773,23 +808,25 @@ class _Batch:
     # -- results
 
     def give_back(self, inst):
-        self.put(self.out, inst.args[0])
+        self.put(self.out, inst.args[0], ())
         b = self.b
         total = b.op(a.CAST, b.op(mem.ARRAY_LOAD, self.kept, b.const(0, k.Int)), type=k.Int)
         size = b.op(a.IADD, b.const(1, k.Int), b.op(a.IMUL, total, b.const(self.sites, k.Int)))
         b.insts.append(Inst(c.RETURN, [size], {}, None, inst.loc))
 
-    def put(self, out: Value, x: Value):
+    def put(self, out: Value, x: Value, place: tuple[int, ...]):
         b = self.b
         if type(x.type) is k.Tuple:
             made = x.inst
             if made is None or made.op is not s.TUPLE_MAKE:
                 raise Refused
             for n, part in enumerate(made.args):
-                self.put(b.op(s.TUPLE_GET, out, index=n), part)
+                self.put(b.op(s.TUPLE_GET, out, index=n), part, (*place, n))
             return
         if type(x.type) is not k.Array and not k.is_scalar(x.type):
             raise Refused
+        if self.in_place.get(x) == place:
+            return
         if x in self:
             self.call("batches:put_all", out, self.low, self.get(x))
         else:

@@ -110,6 +110,33 @@ def numbers(x, y):
     return math.sqrt(x * x) + y, x > y, max(x, y), (x, -y)[0]
 
 
+def given_twice(a, b):
+    c = a @ b
+    return c, np.sum(c), c, b @ a
+
+
+def repeated_products(a, b):
+    x, y = a @ b, a
+    for _ in range(3):
+        x, y = y @ a, x
+    return x, y
+
+
+def filled(x):
+    y = np.empty(3, x.dtype)
+    y[:] = x[:3] * 2
+    z = y[::-1] + np.sum(x)
+    y[0] = x[1]
+    return z, y
+
+
+def swapped(a, b, k):
+    c, d = a @ b, b @ a
+    if k[0, 0] > 100:
+        return c, d
+    return d, c
+
+
 def broadcast(x):
     return x[:, None] * x + np.outer(x, x)
 
@@ -138,6 +165,10 @@ CASES = {
     "mixed, one shared": (mixed, ("5", (5,)), (0, None)),
     "matrices": (matrices, ("44", "44"), (0, 0)),
     "matrices, one shared": (matrices, ((4, 4), "44"), (None, 0)),
+    "given twice": (given_twice, ("44", "44"), (0, 0)),
+    "repeated products": (repeated_products, ("33", "33"), (0, 0)),
+    "filled": (filled, ("5",), (0,)),
+    "swapped": (swapped, ("44", "44", (2, 2)), (0, 0, None)),
     "written": (written, ("5",), (0,)),
     "alike": (alike, ("5",), (0,)),
     "steps": (steps, ("6",), (0,)),
@@ -253,6 +284,9 @@ def _singular(at, bad):
 FAILING = {
     "the first call that fails": (failing, (0, 0, 0), _singular(25, 30)),
     "another order of operations": (failing, (0, 0, 0), _singular(30, 25)),
+    "after results are written": (lambda a, b: (a @ b, np.linalg.inv(a)), (0, 0), (
+        np.where(np.arange(40)[:, None, None] == 21, 0, np.eye(3) + np.arange(40.0)[:, None, None]),
+        np.ones((40, 3, 3)))),
     "domain": (domain, (0,), (np.array([[1.0, 2], [3, 4], [-1, 2], [1, 0]]),)),
     "division": (domain, (0,), (np.array([[1.0, 2], [3, 0], [-1, 2], [1, 1]]),)),
     "raise": (asked, (0, None), (np.arange(30.0).reshape(10, 3), 40.0)),

@@ -148,3 +148,12 @@ def test_rows_added_to_products(count):
     expected = np.ones((3, 3))
     expected[1:1 + count, 1:3] += a[1:1 + count, 4:12] @ b[4:12, 1:3]
     assert sums.tolist() == expected.tolist()
+
+
+def test_products_of_small_matrices():
+    a, b = np.arange(24.0).reshape(4, 2, 3), np.arange(12.0).reshape(1, 3, 4)
+    found = np.zeros((4, 2, 4))
+    memory.SMALL_PRODUCT(found, a, b, 1, 2)
+    assert found[1:3].tolist() == (a @ b)[1:3].tolist() and not found[[0, 3]].any()
+    memory.SMALL_PRODUCT(found[0], a[0], b[0], 0, 1)
+    assert found[0].tolist() == (a[0] @ b[0]).tolist()

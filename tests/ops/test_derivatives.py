@@ -20,8 +20,8 @@ UNKNOWN = """
     native_put native_room native_shift native_sort native_sort_by native_spread native_store native_take native_unshift
     object_call object_new owned_begin owned_get owned_key
     polynomial pow_rest py_api py_box py_call py_getattr py_next py_send py_test py_unbox py_variable random_call
-    rejecting set_new set_next set_put shuffle slot_load slot_store sum_eights tuple_from tuple_like tuple_put
-    warp_reduce"""
+    rejecting set_new set_next set_put shuffle slot_load slot_store small_product sum_eights tuple_from tuple_like
+    tuple_put warp_reduce"""
 
 
 def test_every_operation_is_in_one_of_three_states():

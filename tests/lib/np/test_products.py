@@ -130,6 +130,44 @@ def test_stacks(x, y):
     check(dot, array("int64", x), array("int64", y))
 
 
+def item_by_item(c, a, b):
+    for i in range(len(c)):
+        c[i] = a[i if len(a) > 1 else 0] @ b[i if len(b) > 1 else 0]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("m, inner, n", [(2, 2, 2), (3, 3, 3), (4, 4, 4), (5, 6, 7), (1, 5, 4), (6, 3, 1), (2, 0, 3),
+                                         (9, 2, 11), (2, 25, 5), (8, 8, 8)])
+def test_stacks_of_small_matrices(dtype, m, inner, n):
+    """Each product is, to the last bit, that of its two matrices, and nothing else is read or written."""
+    f, each = compiled(at), compiled(item_by_item)
+    for count in (1, 2, 31, 32, 33, 70):
+        wide = array(dtype, (count, m, 2 * inner)), array(dtype, (count, inner, 2 * n))
+        for a in (wide[0][:, :, :inner].copy(), wide[0][:, :, ::2], wide[0][:1, ::-1, :inner], wide[0][::-1, :, inner:],
+                  wide[0][:, :, :inner].transpose(0, 2, 1).copy().transpose(0, 2, 1)):
+            for b in (wide[1][:, :, :n].copy(), wide[1][:, :, n:], wide[1][:, :, ::2], wide[1][:1, :, :n],
+                      wide[1][:, :, :n].transpose(0, 2, 1).copy().transpose(0, 2, 1)):
+                found, expected = f(a, b), np.zeros((max(len(a), len(b)), m, n), dtype)
+                close(a @ b, found)
+                each(expected, a, b)
+                if min(m, n) > 1:  # a stack of rows or columns is one of vectors
+                    np.testing.assert_array_equal(found, expected, strict=True)
+    check(at, a, b[0])
+    check(at, a[0], b)
+    check(at, np.stack([a, -a]), b)
+    check(at, np.stack([a, -a])[:, :1], b[0].T.copy().T)
+
+
+def test_small_products_of_what_is_not_a_number():
+    a = np.array([[[np.nan, 0.0], [1.0, 2.0]], [[-0.0, 0.0], [np.inf, 1.0]]])
+    b = np.array([[[1.0, np.inf], [0.0, -0.0]], [[0.0, -1.0], [0.0, 2.0]]])
+    with np.errstate(all="ignore"):
+        expected = a @ b
+    found = compiled(at)(a, b)
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
+
+
 def test_mixed():
     for s in ("bool", "complex64"):
         check(at, array(s, (6, 5)), array("float32", (5, 4)))

@@ -12,7 +12,7 @@ from ....infer.meaning import Call, CallValue, Const, Expr, Mismatch, NotNative,
 from ....ops.arith import IADD, IMUL, ISHR
 from ....ops.blas import BLAS, BLAS_THREADS
 from ....ops.math import MULADD
-from ....ops.memory import ADD_ROWS, ARRAY_DATA, ARRAY_LOAD, ARRAY_STORE, DOT, POLL, ROWS
+from ....ops.memory import ADD_ROWS, ARRAY_DATA, ARRAY_LOAD, ARRAY_STORE, DOT, POLL, ROWS, SMALL_PRODUCT
 from ....runtime import blas
 from ....types import kinds as k
 from ....types.kinds import Array, DType, NoneType, is_number
@@ -35,7 +35,8 @@ LARGE, MANY = 1 << 21, 256  # bytes and rows of that matrix: BLAS copies it, and
 PART = 2048  # bytes of each of ROWS rows of that matrix that stay in the nearest cache
 BLOCK = 256  # rows of it that are added up before they are added to the result, for a smaller rounding error
 LONG = 10000  # elements of vectors from which on BLAS may use several threads
-SMALL = 250  # multiplications up to which loops are faster than a call
+SMALL = 250 if FOUND else 2000  # multiplications up to which loops are faster than BLAS, or than packed panels
+SOME = 32  # small products between two polls for signals: their matrices stay in the nearest cache
 PANEL = 128  # rows and columns of the packed part of the second matrix
 
 
@@ -54,12 +55,17 @@ def plain_dot(a, b, n):
     return total
 
 
+def in_vectors(a):
+    """Whether there are operations on vectors of such elements: float32 and float64."""
+    return a.dtype.kind == "f" and a.dtype.itemsize > 2
+
+
 def side_by_side(a):
     return a.strides[0] == a.itemsize
 
 
 def vector_dot(a, b):
-    if a.dtype.kind == "f" and a.dtype.itemsize > 2:
+    if in_vectors(a):
         if FOUND and len(a) >= LONG:
             return long_dot(a, b)
         return DOT(a, b)
@@ -230,15 +236,26 @@ def accumulate(total, x, y):
     return total + x * y
 
 
-def plain_small(c, a, b, most):
-    """The product of small matrices. most: an upper bound of the length of a row of `a`; a loop that is known to be
-    short needs no poll for signals."""
+def is_small(c, a):
+    """Whether the product c of two matrices, of which `a` is the first, has at most SMALL multiplications."""
+    return IMUL(IMUL(c.shape[-2], c.shape[-1]), a.shape[-1]) <= SMALL
+
+
+def small(c, a, b):
+    """c[...] = a @ b for small matrices."""
+    if in_vectors(a) and b.strides[1] == b.itemsize:
+        SMALL_PRODUCT(c, a, b, 0, 1)
+    else:
+        plain_small(c, a, b)
+
+
+def plain_small(c, a, b):
     m, n = c.shape
     inner = a.shape[1]
     for i in range(m):
         for j in range(n):
             total = c.dtype.type(0)
-            for p in range(min(inner, most)):
+            for p in range(min(inner, SMALL)):  # a loop that is known to be short needs no poll for signals
                 total = accumulate(total, ARRAY_LOAD(a, i, p), ARRAY_LOAD(b, p, j))
             ARRAY_STORE(c, i, j, total)
 
@@ -277,8 +294,8 @@ def own_matmat(c, a, b):
     inner = a.shape[1]
     if inner == 0:
         views.fill(c, c.dtype.type(0))
-    elif IMUL(IMUL(c.shape[0], c.shape[1]), inner) < 2000:
-        plain_small(c, a, b, 2000)
+    elif is_small(c, a):
+        small(c, a, b)
     else:
         panels(c, a, b)
 
@@ -318,8 +335,8 @@ def matmat(c, a, b):
         own_matmat(wide, as_single(a), as_single(b))
         store_all(c, wide)
     elif FOUND and a.dtype.kind in "fc":
-        if IMUL(IMUL(m, n), inner) <= SMALL:
-            plain_small(c, a, b, SMALL)
+        if is_small(c, a):
+            small(c, a, b)
         else:
             worked(IMUL(IMUL(m, n), inner))
             same = (ARRAY_DATA(a) == ARRAY_DATA(b) and a.strides[0] == b.strides[1] and a.strides[1] == b.strides[0]
@@ -356,7 +373,7 @@ def matmat_of_batch(c, a, b):
     if b.ndim == 2:
         matmat(c.reshape((-1, c.shape[2])), strided(a.reshape((-1, a.shape[2]))), b)
     else:
-        each_product(c, a, b)
+        products(c, a, b)
 
 
 batched(matmat, matmat_of_batch)
@@ -536,7 +553,34 @@ def all_rows(a, b):
 @outlined
 def stacked(c, a, b):
     """c[...] = a @ b over the leading axes, which are broadcast."""
-    each_product(c, a, b)
+    products(c, a, b)
+
+
+def products(c, a, b):
+    if in_vectors(a) and c.shape[-2] > 1 and c.shape[-1] > 1 and is_small(c, a):
+        side_by_side = b.strides[-1] == b.itemsize
+        copies = np.empty((0 if side_by_side else SOME, b.shape[-2], b.shape[-1]), b.dtype)
+        small_products(c, a, b, side_by_side, copies)
+    else:
+        each_product(c, a, b)
+
+
+def small_products(c, a, b, side_by_side, copies):
+    """side_by_side: whether the elements of a row of b are, else they are copied first."""
+    if c.ndim == 2:
+        small(c, a, b)
+    elif c.ndim == 3:
+        for first in range(0, len(c), SOME):
+            count = min(SOME, len(c) - first)
+            if side_by_side:
+                SMALL_PRODUCT(c, a, b, first, count)
+            else:
+                for i in range(count):
+                    copies[i] = part(b, 3, first + i)
+                SMALL_PRODUCT(c[first:], a if a.ndim == 2 or len(a) == 1 else a[first:], copies, 0, count)
+    else:
+        for i in range(len(c)):
+            small_products(c[i], part(a, c.ndim, i), part(b, c.ndim, i), side_by_side, copies)
 
 
 def each_product(c, a, b):
