@@ -299,9 +299,19 @@ def test_sums_along_other_axes_than_the_last_need_no_buffers():
     lambda a: (a.var(), a.var(0), a.var(1, ddof=1), a.std(), a.std(0, keepdims=True), np.nanstd(a, 1)),
 ], ids=("sum", "prod", "mean", "var"))
 def test_half_floats_are_rounded_where_numpy_rounds_them(function):
-    """In single precision along the last axis, after each step along others; squares of deviations may overflow."""
+    """In single precision along the last axis that is longer than 1, after each step along others; squares of
+    deviations may overflow."""
     rng = np.random.default_rng(3)
     compiled = njit(function)
-    for shape in (1, 1), (2, 9), (9, 2), (40, 30):
+    for shape in (1, 1), (2, 9), (9, 2), (9, 1), (30, 1), (0, 1), (40, 30):
         for scale in 2, 300:
             agree(function, (rng.uniform(0, scale, shape)).astype(np.float16), compiled=compiled)
+
+
+@pytest.mark.parametrize("shape", [(9, 1), (4, 5, 1), (5, 1, 3), (6, 1, 1), (1, 7, 1)])
+def test_axes_of_length_1_are_no_inner_loop_of_half_floats(shape):
+    a = np.random.default_rng(4).uniform(0.5, 2, shape).astype(np.float16)
+    compiled = njit(lambda a: (a.sum(0), a.prod(0), a.prod(0, keepdims=True), np.sum(a, axis=(0,)), a.prod(-a.ndim)))
+    for x in a, a[::-1], np.repeat(a, 2, -1)[..., ::2]:
+        agree(compiled.py_func, x, compiled=compiled)
+
