@@ -315,3 +315,14 @@ def test_axes_of_length_1_are_no_inner_loop_of_half_floats(shape):
     for x in a, a[::-1], np.repeat(a, 2, -1)[..., ::2]:
         agree(compiled.py_func, x, compiled=compiled)
 
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+def test_first_values_of_products_and_sums_come_last(dtype):
+    a = np.random.default_rng(6).uniform(0.5, 2, (11, 5)).astype(dtype)
+    products = njit(lambda a: (np.prod(a, 0, initial=3.1), np.prod(a, initial=3.1), np.sum(a, 0, initial=0.3)))
+    for found, numpys, last in zip(products(a), products.py_func(a), (
+            a.prod(0) * a.dtype.type(3.1), a.prod() * a.dtype.type(3.1), a.sum(0) + a.dtype.type(0.3))):
+        assert found.dtype == numpys.dtype
+        np.testing.assert_allclose(found, numpys, rtol=64 * np.finfo(dtype).eps)
+        np.testing.assert_allclose(found, last, rtol=4 * np.finfo(dtype).eps)
+    agree(lambda a: (np.sum(a, initial=0.3), np.sum(a, 1, initial=0.3)), a)
