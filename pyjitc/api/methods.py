@@ -4,6 +4,7 @@ from __future__ import annotations
 from types import FunctionType
 from typing import Callable
 
+from ..types.classes import is_property
 from .dispatch import ASYNCHRONOUS
 
 __all__ = ["with_methods"]
@@ -34,8 +35,8 @@ def with_methods(cls: type, decorate: Callable) -> type:
             continue
         if isinstance(value, (staticmethod, classmethod)):
             new = type(value)(compiled(value.__func__))
-        elif type(value) is property:
-            new = property(compiled(value.fget), compiled(value.fset), compiled(value.fdel), value.__doc__)
+        elif is_property(value) and type(value).__init__ is property.__init__:
+            new = type(value)(compiled(value.fget), compiled(value.fset), compiled(value.fdel), value.__doc__)
         else:
             new = compiled(value)
         if new is not value:

@@ -31,7 +31,7 @@ def _home(target) -> str:
     """The module from which a callable is usually imported; '' where it is not known."""
     module = getattr(target, "__module__", None) or ""
     if isinstance(target, np.ufunc):
-        module = "numpy" if getattr(np, target.__name__, None) is target else ""
+        module = "numpy" if getattr(np, target.__name__, None) is target else _holding(target)
     owner = getattr(target, "__self__", None) or getattr(target, "__objclass__", None)
     if not module and owner is not None:  # random.random is a method of a hidden object, datetime.now one of a class
         module = (owner if isinstance(owner, type) else type(owner)).__module__
@@ -40,6 +40,13 @@ def _home(target) -> str:
     if module.startswith("_") and not module.startswith("__"):  # _functools.reduce
         module = module[1:]
     return _PUBLIC.get(module, module)
+
+
+def _holding(target) -> str:
+    """The public module that has this object under its name; of several the one with the shortest name, '' if none."""
+    found = [name for name, module in list(sys.modules.items())
+             if vars(module).get(target.__name__) is target and not any(part[:1] == "_" for part in name.split("."))]
+    return min(found, key=len, default="")
 
 
 def _full_name(module: str, target) -> str:

@@ -28,7 +28,7 @@ from ..runtime.dispatcher import Callable_
 from ..runtime.objects import classes_in, is_object_class, type_of_object
 from ..runtime.platform import member_offset
 from ..types import kinds
-from ..types.classes import FIXED_MODULES, is_fixed, namespace
+from ..types.classes import FIXED_MODULES, is_fixed, is_property, namespace
 from ..types.typeof import attributes_type, plain_array, typeof, variable_type
 
 _OURS = f"{__package__.partition('.')[0]}."
@@ -144,9 +144,10 @@ def fingerprint(value) -> tuple:
         return ("module", value.__name__) if sys.modules.get(value.__name__) is value else (LITERAL, Literal(value))
     if isinstance(value, np.dtype):
         return "dtype", *_dtype_key(value)
-    if cls in (staticmethod, classmethod, property):
-        return (cls.__name__, fingerprint(value.fget), fingerprint(value.fset)) if cls is property else (
-            cls.__name__, fingerprint(value.__func__))
+    if is_property(value):
+        return "property", fingerprint(value.fget), fingerprint(value.fset)
+    if cls in (staticmethod, classmethod):
+        return cls.__name__, fingerprint(value.__func__)
     if cls is MemberDescriptorType:
         return "slot", member_offset(value)
     if cls is CodeType:

@@ -126,6 +126,14 @@ def own(cls: type, name: str):
     return UNWRITTEN
 
 
+def is_property(value) -> bool:
+    """Whether a value in the dict of a class is a property, or of a subclass of `property` that finds, stores and
+    deletes the attribute as `property` does."""
+    cls = type(value)
+    return cls is property or isinstance(value, property) and all(
+        getattr(cls, name) is getattr(property, name) for name in ("__get__", "__set__", "__delete__"))
+
+
 def is_descriptor(value, method="__get__") -> bool:
     """Whether a value in the dict of a class is an object of a class of the program that finds, stores or deletes the
     attribute by this method."""

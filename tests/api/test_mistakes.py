@@ -166,7 +166,7 @@ def test_a_function_of_another_package_keeps_its_name():
     def error_function(x):
         return special.erf(x)
 
-    assert message(error_function, 0.5)[0] == "erf is not compiled yet"
+    assert message(error_function, 0.5)[0] == "scipy.special.erf is not compiled yet"
 
 
 def test_iteration_over_a_number():

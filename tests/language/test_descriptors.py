@@ -216,3 +216,64 @@ def test_that_raise():
 
     agree(f, 1)
     agree(g, 1)
+
+
+class Noted(property):
+    note = "a property with an attribute more"
+
+
+class Special(property):
+    def __get__(self, x, owner=None):
+        return super().__get__(x, owner) + 1
+
+
+class Room:
+    def __init__(self, width):
+        self._width = width
+
+    def __eq__(self, other):
+        return vars(self) == vars(other)
+
+    @Noted
+    def width(self):
+        return self._width
+
+    @width.setter
+    def width(self, value):
+        if value < 0:
+            raise ValueError("negative", value)
+        self._width = value
+
+    @width.deleter
+    def width(self):
+        self._width = -1
+
+    @Noted
+    def area(self):
+        return self.width * self.width
+
+    @Special
+    def beside(self):
+        return self._width
+
+    unread = Noted()
+
+
+@pytest.mark.parametrize("compiler", [njit, jit])
+def test_subclasses_of_property(compiler):
+    def f(room, value):
+        room.width += value
+        made = Room(value)
+        made.width = room.area
+        del room.width
+        return made.area, made.width, room.width
+
+    def fixed(room, value):
+        room.area = value
+
+    compiled = compiler(f)
+    for value in 2, 2.5, -7:
+        agree(f, Room(3), value, compiled=compiled)
+    agree(lambda room: room.unread, Room(3))
+    agree(fixed, Room(3), 2, compiled=compiler(fixed))
+    agree(lambda room: room.beside, Room(3), compiled=jit(lambda room: room.beside))

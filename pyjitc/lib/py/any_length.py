@@ -9,6 +9,8 @@ import functools
 import itertools
 import operator
 
+import numpy as np
+
 from ...base.lazy import lazy
 from ...infer.constants import constant
 from ...infer.meaning import Apply, Call, Const, Expr, Fresh, Mismatch, NeedsList, NotNative
@@ -437,6 +439,8 @@ def call_with(callee: Expr, function, items: Expr, kwargs) -> Expr:
     by_count = next((function for one, function in _BY_COUNT if one is target), None)
     if by_count is not None and not kwargs:
         return Call(by_count, callee, items)
+    if isinstance(target, np.ufunc) and (target.nin, target.nout) == (2, 1) and not kwargs:  # a third array is `out`
+        return Call(of_two_or_three if isinstance(each, k.Array) else of_two, callee, items)
     if target in (max, min) and set(kwargs) <= {"key"}:
         item = lists.item_of(items.type)
         if item is not None and not any([isinstance(t, k.Container) or lists.item_of(t) is not None

@@ -12,7 +12,8 @@ from ...infer.meaning import Apply, Call, CallValue, ClassAttribute, Const, Expr
 from ...ops import structure
 from ...runtime.dispatcher import Callable_
 from ...types.classes import (
-    COMPARISONS, MIRRORED, OPERATORS, UNARY, UNWRITTEN, fields, is_built_in_record, own, refused_method,
+    COMPARISONS, MIRRORED, OPERATORS, UNARY, UNWRITTEN, fields, is_built_in_record, is_property, own,
+    refused_method,
 )
 from ...types.kinds import Attributes, Dict, ObjectOf, Singleton, Str, Tuple
 from ..build import mismatch
@@ -84,7 +85,7 @@ def attribute(x: Expr, name: str) -> Expr | None:
             return constant(cls._fields)
     if value is UNWRITTEN:
         return None
-    if type(value) is property and value.fget is not None:
+    if is_property(value) and value.fget is not None:
         return CallValue(constant(value.fget), x)
     if type(value) is FunctionType or isinstance(value, Callable_) or type(value) is classmethod:
         return Apply(structure.METHOD_MAKE, x, name=name)

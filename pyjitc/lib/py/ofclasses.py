@@ -16,7 +16,7 @@ from ...infer.names import describe
 from ...ops import structure
 from ...ops.objects import OBJECT_NEW, OBJECT_SAME
 from ...runtime.dispatcher import Callable_
-from ...types.classes import DECLARED_FIELDS, DECLARED_TYPES, HIDDEN_FIELDS, UNWRITTEN, is_descriptor, own
+from ...types.classes import DECLARED_FIELDS, DECLARED_TYPES, HIDDEN_FIELDS, UNWRITTEN, is_descriptor, is_property, own
 from ...types import kinds
 from ...types.kinds import Int, NoneType, ObjectOf, Singleton, Str, Super
 from .. import operations
@@ -89,7 +89,7 @@ def _is_method(value) -> bool:
 def _bound(x: Expr, cls: type, name: str, value) -> Expr | None:
     """The attribute of object x for `value`, which its class stores under a name: a method is bound, a property is
     called. None for a value that is no method, property or other descriptor."""
-    if type(value) is property:
+    if is_property(value):
         if value.fget is None:
             return by_python(getattr, x, constant(name))
         return CallValue(constant(value.fget), x)
@@ -178,7 +178,7 @@ class OfObject(OfClass):
             raise NotNative(f"'{x.type.cls.__qualname__}' has its own __delattr__, which compiled code does not call",
                             "delete the attribute outside the compiled function")
         found = own(x.type.cls, name)
-        if type(found) is property and found.fdel is not None:
+        if is_property(found) and found.fdel is not None:
             return CallValue(constant(found.fdel), x)
         if is_descriptor(found, "__delete__"):
             return CallValue(ClassAttribute(type(found), "__delete__"), constant(found), x)
@@ -222,7 +222,7 @@ def store(x: Expr, name: str, value: Expr) -> Expr:
     """The effect of object.__setattr__(x, name, value)."""
     cls = x.type.cls
     found = own(cls, name)
-    if type(found) is property and found.fset is not None:
+    if is_property(found) and found.fset is not None:
         return CallValue(constant(found.fset), x, value)
     if name == "__class__" or name == "__dict__":
         raise NotNative(f"assigning to the {name} of an object is not compiled", "assign outside the compiled function")
@@ -231,7 +231,7 @@ def store(x: Expr, name: str, value: Expr) -> Expr:
     if found is not UNWRITTEN and _stores(found):
         if is_descriptor(found, "__set__"):
             return CallValue(ClassAttribute(type(found), "__set__"), constant(found), x, value)
-        if type(found) is property or own(type(found), "__set__") is UNWRITTEN:
+        if is_property(found) or own(type(found), "__set__") is UNWRITTEN:
             # the interpreter raises that there is none
             return by_python(setattr, x, constant(name), value)
         raise Mismatch(f"{cls.__name__}.{name} is {with_article(type(found).__name__)}, whose own code "
@@ -380,10 +380,10 @@ def _stored_names(cls: type, what: str) -> tuple[str, ...]:
     found = set(getattr(cls, "__dataclass_fields__", ()))
     for base in cls.__mro__[:-1]:
         for name, value in vars(base).items():
-            functions = [value.fget, value.fset] if type(value) is property else [getattr(value, "__func__", value)]
+            functions = [value.fget, value.fset] if is_property(value) else [getattr(value, "__func__", value)]
             found.update(inst.argval for function in functions if type(function) is FunctionType
                          for inst in dis.get_instructions(function) if inst.opname == "STORE_ATTR")
-            if type(value) in (property, MemberDescriptorType, int, float, str, bool):
+            if is_property(value) or type(value) in (MemberDescriptorType, int, float, str, bool):
                 found.add(name)
             elif is_descriptor(value):
                 found.update(held for held in getattr(value, "__dict__", {}).values() if type(held) is str)

@@ -49,6 +49,11 @@ def test_same_as_numpy(name):
         check(function, *args, tolerances=TOLERANCES)
 
 
+def test_bessel_function_of_half_floats_is_computed_in_half_floats():
+    x = np.linspace(-12, 12, 99).astype(np.float16)
+    agree(lambda x: (np.i0(x), np.i0(x[3]), np.i0(x.reshape(9, 11))), x)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("function", [lambda a, b: np.convolve(a, b, "valid"),
                                       lambda a, b: np.correlate(a, b, "valid")])

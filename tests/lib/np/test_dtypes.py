@@ -67,6 +67,21 @@ def test_attributes():
     agree(f, np.ones(2, np.int8))
 
 
+def test_fields():
+    record = np.zeros(2, [("x", "f4"), ("y", "i8"), ("v", "u1", (3,))])
+
+    def f(a):
+        t = a.dtype
+        return (t["x"], t["y"].itemsize, t[0], t[-1], t["v"], len(t), t["x"] == a["x"].dtype, t["x"].type(1.5),
+                np.zeros(2, t["y"]), len(a["x"].dtype))
+
+    agree(f, record)
+    for wrong in lambda a: a.dtype["z"], lambda a: a.dtype[5], lambda a: a["x"].dtype["x"], lambda a: a["x"].dtype[0]:
+        agree(wrong, record)
+    with pytest.raises(TypingError, match="the name or place of a field in a dtype must be known at compile time"):
+        njit(lambda a, n: a.dtype[n])(record, 1)
+
+
 def test_astype():
     def f(x):
         return (x.astype(np.int8, casting="unsafe"), x.astype(np.complex128, casting="safe"),

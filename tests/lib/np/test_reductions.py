@@ -299,9 +299,30 @@ def test_sums_along_other_axes_than_the_last_need_no_buffers():
     lambda a: (a.var(), a.var(0), a.var(1, ddof=1), a.std(), a.std(0, keepdims=True), np.nanstd(a, 1)),
 ], ids=("sum", "prod", "mean", "var"))
 def test_half_floats_are_rounded_where_numpy_rounds_them(function):
-    """In single precision along the last axis, after each step along others; squares of deviations may overflow."""
+    """In single precision along the last axis that is longer than 1, after each step along others; squares of
+    deviations may overflow."""
     rng = np.random.default_rng(3)
     compiled = njit(function)
-    for shape in (1, 1), (2, 9), (9, 2), (40, 30):
+    for shape in (1, 1), (2, 9), (9, 2), (9, 1), (30, 1), (0, 1), (40, 30):
         for scale in 2, 300:
             agree(function, (rng.uniform(0, scale, shape)).astype(np.float16), compiled=compiled)
+
+
+@pytest.mark.parametrize("shape", [(9, 1), (4, 5, 1), (5, 1, 3), (6, 1, 1), (1, 7, 1)])
+def test_axes_of_length_1_are_no_inner_loop_of_half_floats(shape):
+    a = np.random.default_rng(4).uniform(0.5, 2, shape).astype(np.float16)
+    compiled = njit(lambda a: (a.sum(0), a.prod(0), a.prod(0, keepdims=True), np.sum(a, axis=(0,)), a.prod(-a.ndim)))
+    for x in a, a[::-1], np.repeat(a, 2, -1)[..., ::2]:
+        agree(compiled.py_func, x, compiled=compiled)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+def test_first_values_of_products_and_sums_come_last(dtype):
+    a = np.random.default_rng(6).uniform(0.5, 2, (11, 5)).astype(dtype)
+    products = njit(lambda a: (np.prod(a, 0, initial=3.1), np.prod(a, initial=3.1), np.sum(a, 0, initial=0.3)))
+    for found, numpys, last in zip(products(a), products.py_func(a), (
+            a.prod(0) * a.dtype.type(3.1), a.prod() * a.dtype.type(3.1), a.sum(0) + a.dtype.type(0.3))):
+        assert found.dtype == numpys.dtype
+        np.testing.assert_allclose(found, numpys, rtol=64 * np.finfo(dtype).eps)
+        np.testing.assert_allclose(found, last, rtol=4 * np.finfo(dtype).eps)
+    agree(lambda a: (np.sum(a, initial=0.3), np.sum(a, 1, initial=0.3)), a)

@@ -1,4 +1,5 @@
 """Tuples whose length is known at run time only, compared with the interpreter."""
+import numpy as np
 import pytest
 
 from pyjitc import njit
@@ -393,6 +394,15 @@ def test_builtins_of_any_number_of_arguments(given):
     agree(lambda xs: divmod(*xs), given)
     agree(lambda xs: pow(*xs), given)
     agree(lambda xs: complex(*xs), given)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2, 3, 4])
+def test_ufuncs_of_two_operands_of_any_number(rows):
+    a = np.arange(rows * 3.0).reshape(rows, 3)
+    agree(lambda a: np.hypot(*a), a)  # a third row is overwritten
+    agree(lambda a: np.hypot(*a.T), a.T)
+    agree(lambda a: np.add(*a[:, 0]), a)
+    agree(lambda xs: np.subtract(*xs), list(range(rows)))
 
 
 @pytest.mark.parametrize("i, j", [(0, 2), (-1, 5), (3, 0)])

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....ops.math import EXP, SQRT
 from ...build import compiled, outlined
 from ...intrinsics import fail
 
@@ -86,18 +85,18 @@ def series(x, coefficients, k, b0, b1, b2):
 
 @outlined
 def bessel(x):
-    """I0 of a float that is not negative."""
+    """I0 of a float that is not negative, computed in its type, as NumPy does: float16 has few digits left."""
     if x <= 8.0:
-        return EXP(x) * series(x / 2.0 - 2.0, SMALL, 1, SMALL[0], 0.0, 0.0)
-    return EXP(x) * series(32.0 / x - 2.0, LARGE, 1, LARGE[0], 0.0, 0.0) / SQRT(x)
+        return np.exp(x) * series(x / 2.0 - 2.0, SMALL, 1, SMALL[0], 0.0, 0.0)
+    return np.exp(x) * series(32.0 / x - 2.0, LARGE, 1, LARGE[0], 0.0, 0.0) / np.sqrt(x)
 
 
 def put_bessel(out, x):
     if x.ndim == 0:
-        out[()] = out.dtype.type(bessel(abs(float(x[()]))))
+        out[()] = bessel(abs(out.dtype.type(x[()])))
     elif x.ndim == 1:
         for i in range(len(x)):
-            out[i] = out.dtype.type(bessel(abs(float(x[i]))))
+            out[i] = bessel(abs(out.dtype.type(x[i])))
     else:
         for i in range(len(x)):
             put_bessel(out[i], x[i])

@@ -192,6 +192,14 @@ def dtype_attribute(t: k.DType, name: str) -> Expr | None:
     return None
 
 
+def dtype_answer(t: k.DType, function, *args) -> Expr:
+    """function(dtype, *args), or what it raises, of a dtype object."""
+    try:
+        return constant_of(function(dtype_of(t.scalar), *args))
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        return Throw(type(error), *error.args)
+
+
 def attribute(x: Expr, name: str) -> Expr | None:
     """x.name of a NumPy scalar; None where it is a method."""
     t = x.type

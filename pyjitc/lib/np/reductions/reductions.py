@@ -197,7 +197,7 @@ def reduced(how, a, axis, dtype, out, keepdims, initial, where):
         if wrong is not None:
             return wrong
     # NumPy adds and multiplies float16 in single precision where its inner loop runs over the elements of one result
-    inner = axes is None or a.type.ndim - 1 in axes or -1 in axes
+    inner = axes is None or a.type.ndim - 1 in axes
     wide = k.float32 if t is k.float16 and how in ("sum", "prod") and inner else t
     if where is not None and where.known and where.value is True:
         where = None
@@ -210,7 +210,21 @@ def reduced(how, a, axis, dtype, out, keepdims, initial, where):
     parts = [_text(how), a, Const(k.Tuple(()), ()) if axes is None else Const(k.Tuple((k.Int,) * len(axes)), axes),
              Const(k.Bool, axes is None), Const(DType(wide), dtype_of(wide)), Const(DType(t), dtype_of(t)),
              Const(k.Bool, keep), initial or NONE, where or NONE, out or NONE]
-    return Call(reduce_, *parts)
+    half = t is k.float16 and how in ("sum", "prod") and not inner and where is None and out is None
+    return Call(reduce_half if half else reduce_, *parts)
+
+
+def reduce_half(how, a, axes, every, wide, t, keepdims, initial, where, out):
+    """reduce_ of float16 along axes before the last. NumPy leaves out axes of length 1, so that another axis may be the
+    last."""
+    if a.shape[-1] != 1:
+        return reduce_(how, a, axes, every, wide, t, keepdims, initial, where, out)
+    rows = a[..., 0]
+    if how == "sum":
+        found = np.sum(rows, axes, t, None, keepdims, 0.0 if initial is None else initial)
+    else:
+        found = np.prod(rows, axes, t, None, keepdims, 1.0 if initial is None else initial)
+    return np.expand_dims(np.asarray(found), -1)
 
 
 def reduce_(how, a, axes, every, wide, t, keepdims, initial, where, out):
