@@ -23,7 +23,7 @@ from ..codegen import entries
 from ..pipeline import cache, specialisation
 from ..runtime import ufuncs
 from ..types import kinds
-from ..types.kinds import Array, Tuple, Type
+from ..types.kinds import Array, Type
 from ..types.lattice import dtype_of, element_types, numpy_counterpart, type_of_dtype
 from . import pickling
 from .dispatch import CompiledFunction
@@ -245,8 +245,8 @@ class _Elements(_Made):
         """Compile the loop for elements of these types."""
         ins = tuple(ins)
         outs = (declared,) if declared is not None else self.result_types(ins)
-        loop = _loops.element_loop(self.function, self.function)
-        types = (Tuple([Array(t, 1, "A", False) for t in ins]), Tuple([Array(t, 1, "A") for t in outs]))
+        loop = _loops.element_loop(self.function, self.function, outs[0], len(ins))
+        types = (*(Array(t, 1, "A", False) for t in ins), Array(outs[0], 1, "A"))
         native = self.compiled(loop, types, entries.Loop(((),) * (len(ins) + len(outs)), self.initial))
         self.link(ufunc, ins, outs, native)
 
@@ -327,8 +327,8 @@ class _Cores(_Made):
         for k, t in enumerate(ins):
             ndim = len(self.cores[k]) or self.shapes[k]
             arrays.append(Array(t, 1 + ndim, "A", k >= nin or k in self.writable))
-        loop = _loops.core_loop(self.function, self.function)
-        native = self.compiled(loop, (Tuple(arrays[:nin]), Tuple(arrays[nin:])), entries.Loop(self.cores, self.initial))
+        loop = _loops.core_loop(self.function, self.function, arrays, self.cores)
+        native = self.compiled(loop, tuple(arrays), entries.Loop(self.cores, self.initial))
         self.link(ufunc, ins[:nin], ins[nin:], native)
 
     def result_types(self, ins, count) -> tuple[Type, ...]:

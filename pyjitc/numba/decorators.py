@@ -179,8 +179,16 @@ def _positional(function):
 def _with_names(ufunc):
     """The ufunc with the other attributes of Numba's ufuncs that programs use: NumPy 2.2 has attributes of ufuncs."""
     if isinstance(ufunc, np.ufunc) and hasattr(ufunc, "__dict__"):
-        vars(ufunc).update(_compile_for_argtys=partial(_compile_for, ufunc.add), build_ufunc=ufunc.add.args[0].ufunc)
+        vars(ufunc).update(_compile_for_argtys=partial(_compile_for, ufunc.add), build_ufunc=ufunc.add.args[0].ufunc,
+                           _frozen=not ufunc.is_dynamic,
+                           disable_compile=partial(_freeze, ufunc.add.args[0], ufunc.disable_compile))
     return ufunc
+
+
+def _freeze(handle, disable, value: bool = True) -> None:
+    """With True, compile no further loops."""
+    disable(value)
+    vars(handle.ufunc())["_frozen"] = value
 
 
 def _compile_for(add, args, return_type=None):

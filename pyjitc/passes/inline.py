@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Collection
 
-from ..ir.cfg import reverse_postorder
+from ..ir.cfg import LoopNest, reverse_postorder
 from ..ir.core import ALLOCATES, HOST, RAISES, READS, WRITES, Block, Edge, Function, Inst, Value
 from ..ops.control import CONST, INVOKE, JUMP, RETURN
 from ..ops.nest import NESTS, functions_of
@@ -51,12 +51,14 @@ def _unbox_first(loop: Function) -> None:
     loop.entry.insts[:0] = moved
 
 
-def absorb(around: Function, made: Collection[Function] | None = None) -> None:
+def absorb(around: Function, made: Collection[Function] | None = None, nests: bool = True) -> None:
     """Mark the function for which `around`, such as the loop of a ufunc, was made to be inlined in it, although it may
-    fail: tracebacks show its frame, and none of `around`. made: the only functions that may be marked, or None."""
+    fail: tracebacks show its frame, and none of `around`. made: the only functions that may be marked, or None. nests:
+    whether functions with a loop in a loop are marked, which are slower as parts of a deeper nest."""
     for callee in callees(around):
         if not callee.library and (callee.filename, callee.firstlineno) == (
-                around.filename, around.firstlineno) and (made is None or callee in made):
+                around.filename, around.firstlineno) and (made is None or callee in made) and (
+                nests or all(loop.parent is None for loop in LoopNest(callee).loops)):
             callee.flags = callee.flags._replace(inline=True)
 
 

@@ -283,8 +283,8 @@ def compile_signature(function, types, options: Options, form=None, emitter=Func
 
 def _compiled(function, types, options, form, emitter, typed) -> Compiled:
     if form is not None:
-        if isinstance(form, Loop) and not any(form.cores):
-            inline.absorb(typed.functions[0])
+        if isinstance(form, Loop):
+            inline.absorb(typed.functions[0], nests=not any(form.cores))
         made = compile_module(optimise(typed.functions, options), form, None, options)
         return Compiled(made.object, made.runtime, made.entry, made.entry, made.objects, typed.result, typed.guards)
     try:

@@ -4,7 +4,10 @@ import pickle
 import numpy as np
 import pytest
 
-from pyjitc import float64, guvectorize, int64, njit, void
+from pyjitc import float64, guvectorize, int64, njit, vectorize, void
+from pyjitc.codegen import entries
+from pyjitc.pipeline.specialisation import Native
+from pyjitc.runtime import ufuncs
 from tests.oracle import same
 
 
@@ -224,3 +227,83 @@ def test_layouts_without_dimensions():
     njit(lambda x, y, low, high: f(x, y, low, high))(x, y, low, high)
     same((low, high), (np.minimum(x, y), np.maximum(x, y)))
     same(njit(lambda x, y: f(x, y))(x, y), f(x, y))
+
+
+@guvectorize("(n),(n)->(n),()")
+def summed(a, b, each, last):
+    for i in range(len(a)):
+        each[i] = a[i] + b[i]
+    last[0] = each[len(b) - 1]
+
+
+@vectorize
+def plus_one(x):
+    return x + 1.0
+
+
+@guvectorize("(n)->(n)")
+def beyond(a, out):
+    for i in range(len(a) + 1):
+        out[i] = a[i]
+
+
+@guvectorize("(m,n),(n,p)->(m,p)")
+def product_beyond(a, b, out):
+    for i in range(a.shape[0]):
+        for j in range(b.shape[1] + 1):
+            out[i, j] = a[i, 0] * b[0, j]
+
+
+def test_operands_of_one_core_dimension_have_one_length():
+    a, b = np.arange(24.0).reshape(2, 3, 4), np.arange(4.0)
+    for rows in (a, a[..., ::-1], a[:, :, ::2], a.transpose(0, 2, 1), a[:0], np.zeros((5, 1))):
+        other = b[:rows.shape[-1]]
+        each, last = summed(rows, other)
+        assert same(each, rows + other) and same(last, (rows + other)[..., -1])
+    assert same(rolled(a[..., :0], 1), np.zeros((2, 3, 0))) and same(shifted(a[..., :0], 1.0), np.zeros((2, 3, 0)))
+    with pytest.raises(ValueError, match="mismatch in its core dimension"):
+        summed(a, b[:3])
+
+
+@pytest.mark.parametrize("ufunc, args", [(beyond, (np.ones((2, 3)),)),
+                                         (product_beyond, (np.ones((2, 3, 4)), np.ones((4, 5))))])
+def test_an_index_that_is_out_of_range_raises_where_the_function_has_it(ufunc, args):
+    with pytest.raises(IndexError) as expected:
+        ufunc.py_func(*(x[0] if x.ndim > 2 - (ufunc is beyond) else x for x in args),
+                      np.ones(3) if ufunc is beyond else np.ones((3, 5)))
+    with pytest.raises(IndexError) as raised:
+        ufunc(*args)
+    assert str(raised.value) == str(expected.value)
+    assert [(one.name, one.lineno) for one in raised.traceback][1:] == [
+        (one.name, one.lineno) for one in expected.traceback][1:]
+
+
+@pytest.mark.parametrize("ufunc, args", [(summed, (np.ones(4), np.ones(4))), (plus_one, (np.ones(3),))])
+def test_a_loop_over_numbers_runs_without_the_interpreter_lock(ufunc, args):
+    ufunc(*args)
+    natives = [one for one in ufuncs.made(ufunc).kept if isinstance(one, Native)]
+    assert natives and all(entries.HOLDS not in native.image.symbols for native in natives)
+
+
+def each_shifted(a, x, out):
+    for i in range(len(a)):
+        out[i] = a[i] + x
+
+
+def each_pair(a, b, out):
+    for i in range(a.shape[0]):
+        for j in range(b.shape[0]):
+            out[i, j] = a[i] - b[j]
+
+
+@pytest.mark.parametrize("function, signature, layout, inlined", [
+    (each_shifted, "void(float64[:], float64, float64[:])", "(n),()->(n)", True),
+    (each_pair, "void(float64[:], float64[:], float64[:,:])", "(n),(m)->(n,m)", False)])
+def test_functions_without_a_loop_in_a_loop_are_part_of_the_outer_loop(function, signature, layout, inlined, capsys,
+                                                                       monkeypatch):
+    monkeypatch.setenv("PYJITC_DUMP", "llvm")
+    guvectorize([signature], layout, cache=False)(function)
+    text = capsys.readouterr().err
+    assert ("@f1." not in text) is inlined
+    # there the lengths of the operands are those that NumPy has compared
+    assert ("PyExc_IndexError" not in text) is inlined

@@ -46,6 +46,11 @@ def test_ufuncs_compile_for_types_of_arguments():
         pytest.skip("NumPy 2.2")
     added._compile_for_argtys((types.uint32, types.uint32))
     assert added.types == ["II->I"] and added.build_ufunc() is added
+    assert added._frozen is False
+    added.disable_compile()
+    assert added._frozen is True
+    with pytest.raises(TypeError, match="compiles no further loops"):
+        added(A, A)
 
     @nb.guvectorize(["void(float64[:], float64[:])"], "(n)->()")
     def total(a, out):

@@ -1,13 +1,17 @@
 """The loops of ufuncs that programs make (`vectorize`, `guvectorize`): what NumPy calls, as functions in the compiled
-subset. `f` is the program's function; arrays have the axis of the loop first."""
+subset. `f` is the program's function; arrays have the axis of the loop first.
+
+Each is written for its number of operands: inference has one function without tuples to read.
+"""
 from __future__ import annotations
 
 from types import FunctionType
 
 from ....front.functions import placed
 from ....infer.meaning import Mismatch
-from ....ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE
-from ....types.kinds import NoneType
+from ....ops.arith import IMUL
+from ....ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, ARRAY_VIEW
+from ....types.kinds import Array, NoneType, Type
 from ....types.lattice import dtype_of
 from ...build import a_type
 from ...intrinsics import as_type
@@ -16,23 +20,38 @@ from ...rule import intrinsic
 __all__ = ["callback", "element_loop", "core_loop"]
 
 
-def element_loop(f, alike: FunctionType):
-    """The loop of an element function, called with (arrays of operands, arrays of results). It has the name and source
-    location of `alike`."""
-    def loop(ins, outs):
-        for i in range(ARRAY_DIM(outs[0], axis=0)):
-            put_items(outs, i, as_items(f(*items(ins, i, 0))), 0)
-
-    return _placed(loop, alike)
+def element_loop(f, alike: FunctionType, result: Type, inputs: int):
+    """The loop of an element function with so many inputs, called with the arrays of the operands and that of the
+    results. It has the name and source location of `alike`."""
+    given = ", ".join(f"ARRAY_LOAD(x{k}, i)" for k in range(inputs))
+    return _loop(f, alike, inputs + 1, f"ARRAY_STORE(x{inputs}, i, as_type(f({given}), t))", t=dtype_of(result))
 
 
-def core_loop(f, alike: FunctionType):
-    """The loop of a generalised ufunc's function, which gets the core of each operand and writes its results."""
-    def loop(ins, outs):
-        for i in range(ARRAY_DIM(ins[0], axis=0)):
-            is_nothing(f(*cores(ins, i, 0), *cores(outs, i, 0)))
+def core_loop(f, alike: FunctionType, arrays: list[Array], cores: tuple[tuple[int, ...], ...]):
+    """The loop of a generalised ufunc's function, which gets the core of each operand and writes its results.
 
-    return _placed(loop, alike)
+    Core dimensions of one number are one length, that of the first operand that has it. An operand without core
+    dimensions is an element, or an array of one item."""
+    space, lengths, given = {}, {}, []
+    for k, (t, dims) in enumerate(zip(arrays, cores, strict=True)):
+        if t.ndim == 1:
+            given.append(f"ARRAY_LOAD(x{k}, i)")
+            continue
+        shape = [lengths.setdefault(d, f"ARRAY_DIM(x{k}, axis={n})") for n, d in enumerate(dims, 1)] or ["1"]
+        strides = [f"ARRAY_STRIDE(x{k}, axis={n})" for n in range(1, t.ndim)]
+        given.append(f"ARRAY_VIEW(x{k}, IMUL(i, ARRAY_STRIDE(x{k}, axis=0)), {', '.join(shape + strides)}, type=t{k})")
+        space[f"t{k}"] = Array(t.dtype, t.ndim - 1, "A", t.writable)
+    return _loop(f, alike, len(arrays), f"is_nothing(f({', '.join(given)}))", **space)
+
+
+def _loop(f, alike: FunctionType, operands: int, body: str, **space) -> FunctionType:
+    space.update(ARRAY_DIM=ARRAY_DIM, ARRAY_LOAD=ARRAY_LOAD, ARRAY_STORE=ARRAY_STORE, ARRAY_STRIDE=ARRAY_STRIDE,
+                 ARRAY_VIEW=ARRAY_VIEW, IMUL=IMUL, as_type=as_type, is_nothing=is_nothing, range=range,
+                 __name__=__name__, __builtins__={})
+    names = ", ".join(f"x{k}" for k in range(operands))
+    exec(f"def make(f):\n    def loop({names}):\n        for i in range(ARRAY_DIM(x{operands - 1}, axis=0)):\n"
+         f"            {body}\n    return loop", space)
+    return _placed(space["make"](f), alike)
 
 
 @intrinsic
@@ -59,28 +78,3 @@ def _placed(loop: FunctionType, alike: FunctionType) -> FunctionType:
                         alike.__name__, None, loop.__closure__)
     made.__qualname__ = alike.__qualname__
     return made
-
-
-def items(arrays, i, j):
-    return () if j == len(arrays) else (ARRAY_LOAD(arrays[j], i),) + items(arrays, i, j + 1)
-
-
-def as_items(x):
-    return x if isinstance(x, tuple) else (x,)
-
-
-def put_items(arrays, i, values, j):
-    if j < len(arrays):
-        ARRAY_STORE(arrays[j], i, as_type(values[j], arrays[j].dtype))
-        put_items(arrays, i, values, j + 1)
-
-
-def cores(arrays, i, j):
-    return () if j == len(arrays) else (core(arrays[j], i),) + cores(arrays, i, j + 1)
-
-
-def core(a, i):
-    """The core of operand a at index i; for an operand without core dimensions, its element."""
-    if a.ndim == 1:
-        return ARRAY_LOAD(a, i)
-    return a[i]
