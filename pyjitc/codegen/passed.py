@@ -1,7 +1,8 @@
-"""Helpers in LLVM text that look at the items of lists that are passed to compiled functions."""
+"""Helpers in LLVM text that look at the items of lists that are passed to compiled functions, and that copy numbers
+from lists to memory."""
 from __future__ import annotations
 
-from ..runtime.platform import LIST_ITEMS, LONG_TAG, LONG_TAGGED, OB_SIZE, OB_TYPE
+from ..runtime.platform import FLOAT_VALUE, LIST_ITEMS, LONG_DIGITS, LONG_TAG, LONG_TAGGED, OB_SIZE, OB_TYPE
 from .definitions import load as _load
 
 __all__ = ["TEXT"]
@@ -23,6 +24,36 @@ item:
   %o = load ptr, ptr %o.at, align 8
 {_load("found", "ptr", "%o", OB_TYPE)}
   %same = icmp eq ptr %found, %class"""
+
+
+def _start_of_copy(item: str) -> str:
+    """The start of the helper that copies the items of a list to memory, and says whether there are `most` of the
+    class."""
+    return f"""
+define internal i1 @pyj_holds_copy_{item}(ptr %list, ptr %to, i64 %most, ptr %class) nounwind noinline {{
+  %flag = alloca i32{_items_of_list()}
+  br i1 %same, label %open, label %no
+open:
+  %to.at = getelementptr i64, ptr %to, i64 %i"""
+
+
+def _copied_rows(item: str) -> str:
+    """The helper that copies the lists in a list, where each has `width` items of a class, one after the other to
+    memory, and says whether it could."""
+    return f"""
+define internal i1 @pyj_holds_rows_{item}(ptr %list, ptr %to, i64 %most, i64 %width, ptr %numbers,
+                                          ptr %class) nounwind noinline {{{_items_of_list()}
+  br i1 %same, label %row, label %no
+row:
+{_load("length", "i64", "%o", OB_SIZE)}
+  %fits = icmp eq i64 %length, %width
+  br i1 %fits, label %copy, label %no
+copy:
+  %before = mul i64 %i, %width
+  %to.at = getelementptr i64, ptr %to, i64 %before
+  %held = call i1 @pyj_holds_copy_{item}(ptr %o, ptr %to.at, i64 %width, ptr %numbers)
+  br i1 %held, label %next, label %no
+{_END_OF_ITEMS}"""
 
 
 _END_OF_ITEMS = """next:
@@ -57,4 +88,94 @@ wide:
   %fits = icmp eq i32 %over, 0
   br i1 %fits, label %next, label %no
 {_END_OF_ITEMS}""",
+    "pyj_holds_copy_float": f"""{_start_of_copy("float")}
+{_load("value", "double", "%o", FLOAT_VALUE)}
+  store double %value, ptr %to.at, align 8
+  br label %next
+{_END_OF_ITEMS}""",
+    "pyj_holds_copy_int": f"""{_start_of_copy("int")}
+{_load("tag", "i64", "%o", LONG_TAG)}
+{_load("digit", "i32", "%o", LONG_DIGITS)}
+  %low = zext i32 %digit to i64
+  %above = add i64 %tag, {0 if LONG_TAGGED else 1}
+  %small = icmp ult i64 %above, {16 if LONG_TAGGED else 3}
+  br i1 %small, label %brief, label %wide
+brief:
+  {"%bits = and i64 %tag, 3" if LONG_TAGGED else ""}
+  %sign = {"sub i64 1, %bits" if LONG_TAGGED else "add i64 %tag, 0"}
+  %signed = mul nsw i64 %sign, %low
+  store i64 %signed, ptr %to.at, align 8
+  br label %next
+wide:
+  %value = call i64 @PyLong_AsLongLongAndOverflow(ptr %o, ptr %flag)
+  %over = load i32, ptr %flag
+  %fits = icmp eq i32 %over, 0
+  store i64 %value, ptr %to.at, align 8
+  br i1 %fits, label %next, label %no
+{_END_OF_ITEMS}""",
+    "pyj_holds_rows_float": _copied_rows("float"),
+    "pyj_holds_rows_int": _copied_rows("int"),
+    # whether x and y, or the lists in them, are different lists; with `one`, whether no two of the lists in x are one
+    "pyj_holds_apart": f"""
+define internal i1 @pyj_holds_apart(ptr %x, i1 %in.x, ptr %y, i1 %in.y, i1 %one) nounwind noinline {{
+  %x.at = alloca ptr
+  %y.at = alloca ptr
+  store ptr %x, ptr %x.at
+  store ptr %y, ptr %y.at
+{_load("xs", "ptr", "%x", LIST_ITEMS)}
+{_load("ys", "ptr", "%y", LIST_ITEMS)}
+{_load("xn", "i64", "%x", OB_SIZE)}
+{_load("yn", "i64", "%y", OB_SIZE)}
+  %as = select i1 %in.x, ptr %xs, ptr %x.at
+  %bs = select i1 %in.y, ptr %ys, ptr %y.at
+  %n = select i1 %in.x, i64 %xn, i64 1
+  %m = select i1 %in.y, i64 %yn, i64 1
+  br label %outer
+outer:
+  %i = phi i64 [ 0, %0 ], [ %i1, %after ]
+  %more = icmp ult i64 %i, %n
+  br i1 %more, label %first, label %yes
+first:
+  %a.at = getelementptr ptr, ptr %as, i64 %i
+  %a = load ptr, ptr %a.at, align 8
+  %most = select i1 %one, i64 %i, i64 %m
+  br label %inner
+inner:
+  %k = phi i64 [ 0, %first ], [ %k1, %next ]
+  %others = icmp ult i64 %k, %most
+  br i1 %others, label %second, label %after
+second:
+  %b.at = getelementptr ptr, ptr %bs, i64 %k
+  %b = load ptr, ptr %b.at, align 8
+  %same = icmp eq ptr %a, %b
+  br i1 %same, label %no, label %next
+next:
+  %k1 = add nuw i64 %k, 1
+  br label %inner
+after:
+  %i1 = add nuw i64 %i, 1
+  br label %outer
+yes:
+  ret i1 true
+no:
+  ret i1 false
+}}""",
+    # the length of the first item of a list, if that is a list, otherwise 0
+    "pyj_holds_width": f"""
+define internal i64 @pyj_holds_width(ptr %list, ptr %of) nounwind noinline {{
+{_load("size", "i64", "%list", OB_SIZE)}
+  %some = icmp ne i64 %size, 0
+  br i1 %some, label %look, label %no
+look:
+{_load("items", "ptr", "%list", LIST_ITEMS)}
+  %o = load ptr, ptr %items, align 8
+{_load("found", "ptr", "%o", OB_TYPE)}
+  %right = icmp eq ptr %found, %of
+  br i1 %right, label %yes, label %no
+yes:
+{_load("width", "i64", "%o", OB_SIZE)}
+  ret i64 %width
+no:
+  ret i64 0
+}}""",
 }

@@ -8,10 +8,10 @@ from __future__ import annotations
 import heapq
 from typing import Any
 
-from ..ir.core import (ALLOCATES, CHEAP, HOST, LOAD_OF_NUMBERS, NEW_OBJECT, OBJECTS, RAISES, READS, STORES_ITEM, WRITES,
-                       WRITES_FIRST, Op, reads, writes)
+from ..ir.core import (ALLOCATES, CHEAP, ELEMENTS, HOST, KEEPS_NONE, LOAD_OF_NUMBERS, NEW_OBJECT, OBJECTS, RAISES,
+                       READS, STORES_ITEM, WRITES, WRITES_FIRST, WRITES_OPERANDS, Op, reads, writes)
 from ..runtime import platform
-from ..types.kinds import Bool, Bytes, Container, Float, Int, NoneType, Object, Str, Tuple, TupleOf
+from ..types.kinds import Bool, Bytes, Container, Float, Int, List, NoneType, Object, Str, Tuple, TupleOf
 from .effects import NO_RULE, NONDIFF
 from .memory import MAX_BYTES, opened
 from .pyobject import is_object
@@ -75,6 +75,45 @@ def _get_lower(e, inst, x, i):
     name = t.python_class.__name__
     where = _slot(e, _table(e, x[0], t), _index(e, inst, x, i[0], f"{name} index out of range"))
     return opened(e, inst, inst.result.type, e.assign(f"load ptr, ptr {where}, align 8"), f"an item of a {name}")
+
+
+def _width_lower(e, inst, x):
+    return [e.assign(f"call i64 {e.helper('pyj_holds_width')}(ptr {x[0]}, ptr {e.external('PyList_Type')})")]
+
+
+def _copied_lower(e, inst, x, to):
+    item, ndim = inst.attrs["item"], inst.args[1].type.ndim
+    name = f"pyj_holds_{'rows' if ndim == 2 else 'copy'}_{item}"
+    shape = ", ".join(f"i64 {n}" for n in to[2:2 + ndim])
+    classes = ["PyFloat_Type" if item is Float else "PyLong_Type", "PyList_Type"][:ndim]
+    held = e.assign(f"call i1 {e.helper(name)}(ptr {x[0]}, ptr {to[0]}, {shape}, "
+                    f"{', '.join(f'ptr {e.external(cls)}' for cls in classes)})")
+    same = e.assign(f"icmp eq i64 {_len_lower(e, inst, x)[0]}, {to[2]}")
+    return [e.assign(f"and i1 {same}, {held}")]
+
+
+def _copied(x, to, *, item):
+    rows = x if to.ndim == 2 else [x]
+    if len(x) != len(to) or any(type(row) is not list or len(row) != to.shape[-1] for row in rows):
+        return False
+    numbers = [number for row in rows for number in row]
+    if any(type(number) is not (float if item is Float else int) for number in numbers):
+        return False
+    if item is Int and any(not -1 << 63 <= number < 1 << 63 for number in numbers):
+        return False
+    to.reshape(-1)[:] = numbers
+    return True
+
+
+def _apart_lower(e, inst, x, y):
+    deep = [str(isinstance(arg.type.item, List)).lower() for arg in inst.args]
+    return [e.assign(f"call i1 {e.helper('pyj_holds_apart')}(ptr {x[0]}, i1 {deep[0]}, ptr {y[0]}, i1 {deep[1]}, "
+                     f"i1 {str(inst.attrs['itself']).lower()})")]
+
+
+def _apart(x, y, *, itself):
+    xs, ys = ([id(row) for row in one] if one and type(one[0]) is list else [id(one)] for one in (x, y))
+    return len({*xs}) == len(xs) if itself else {*xs}.isdisjoint(ys)
 
 
 def _object_lower(e, inst, x, i):
@@ -297,6 +336,17 @@ LIST_GET = Op("list_get", _item, RAISES | ALLOCATES | reads(OBJECTS) | HOST, low
               doc="item i of a list or a tuple; {restart}: where it has another class than this code was compiled for, "
                   "the call restarts in other code (passes/restarts.py); {borrowed}: without a reference of its own; "
                   "{keyed}: for the key by which it is sorted", traits=LOAD_OF_NUMBERS)
+LIST_WIDTH = Op("list_width", lambda types, attrs: Int, reads(OBJECTS) | HOST, lower=_width_lower, partials=NONDIFF,
+                eval=lambda x: len(x[0]) if x and type(x[0]) is list else 0, bounds=(0, MAX_BYTES >> 3),
+                doc="how many items the first item of a list has, if that is a list, otherwise 0", cost=CHEAP)
+LIST_COPIED = Op("list_copied", lambda types, attrs: Bool, reads(OBJECTS) | writes(ELEMENTS) | HOST,
+                 lower=_copied_lower, partials=NO_RULE, eval=_copied, eval_attrs=True,
+                 doc="copy the numbers of a list, or of the lists in it, to an array of its shape; whether all are of "
+                     "the class of {item} and fit", traits=KEEPS_NONE | WRITES_OPERANDS)
+LIST_APART = Op("list_apart", lambda types, attrs: Bool, reads(OBJECTS) | HOST, lower=_apart_lower, partials=NONDIFF,
+                eval=_apart, eval_attrs=True,
+                doc="whether two lists of numbers, or the lists in lists of lists, are different; {itself}: both "
+                    "operands are one list of lists, of which no two may be one")
 LIST_OBJECT = Op("list_object", lambda types, attrs: Object, ALLOCATES | reads(OBJECTS) | HOST, lower=_object_lower,
                  eval=lambda x, i: x[i], partials=NO_RULE, cost=CHEAP,
                  doc="item i of a list or a tuple, which list_get has just read, as an object")

@@ -32,6 +32,7 @@ BRANCH = Op("branch", None, TERMINATOR, partials=STRUCTURAL, cost=CHEAP,
                 "(passes/versioning.py); {most_trips: int}: it makes no more. {independent}: in "
                 "the header of a loop, 'prange' or 'nest', which says that its iterations do not depend on each other "
                 "(passes/independent.py), or 'kept' or 'adjoint', for a loop of its derivative (passes/parallel.py). "
+                "{alike}: both targets lead to loops that do the same (passes/unboxed.py). "
                 f"{_UNPOLLED}. Of a branch back in a loop: {_HINTS}")
 SWITCH = Op("switch", None, TERMINATOR, partials=STRUCTURAL,
             doc=f"switch {{cases: tuple of int}} (x: integer) -> default, then one target per case. {_UNPOLLED}",

@@ -13,7 +13,7 @@ from ..ops.derivative import request_of
 from ..ops.elementary import is_ours
 from ..ops.nest import NESTS
 from ..ops.parallel import INDEPENDENT
-from ..types.kinds import Bool, DefaultDict, Deque, Dict, Int, List, ObjectOf, Set, is_complex, is_float
+from ..types.kinds import Bool, DefaultDict, Deque, Dict, Float, Int, List, ObjectOf, Set, is_complex, is_float
 from . import dce, gvn, inline, messages, refcount, relax, simplify
 
 __all__ = ["run", "run_device", "run_to_regions", "PASSES"]
@@ -27,16 +27,16 @@ batches, counted, device, nans, nests, restarts = (lazy(f"{__package__}.{name}")
 # module makes a first call slower.
 (accumulators, checked_copies, choices, columns, early, elementary, extremes, flags, frame, independent, inspector, jam,
  joined_sums, latches, localtables, natives, parallel, parts, polling, ranges, reboxing, recurrences, registers, reload,
- remainders, retests, sharedtables, slots, speculate, texts, unroll, vectorise, versioning) = (
+ remainders, retests, sharedtables, slots, speculate, texts, unboxed, unroll, vectorise, versioning) = (
     lazy(f"{__package__}.{name}")
     for name in ("accumulators", "checked_copies", "choices", "columns", "early", "elementary", "extremes", "flags",
                  "frame", "independent", "inspector", "jam", "joined_sums", "latches", "localtables", "natives",
                  "parallel", "parts", "polling", "ranges", "reboxing", "recurrences", "registers", "reload",
-                 "remainders", "retests", "sharedtables", "slots", "speculate", "texts", "unroll", "vectorise",
-                 "versioning"))
+                 "remainders", "retests", "sharedtables", "slots", "speculate", "texts", "unboxed", "unroll",
+                 "vectorise", "versioning"))
 _IN_LOOPS = {accumulators, checked_copies, choices, columns, early, extremes, inspector, flags, jam, joined_sums,
              latches, parallel, parts, polling, recurrences, registers, reload, remainders, retests, speculate,
-             unroll, vectorise, versioning}
+             unboxed, unroll, vectorise, versioning}
 _SHIFTS = (arith.ISHL, arith.ISHR)
 _LOOK_FOR = {  # the operations, see also _ASK
     independent: {INDEPENDENT}.__contains__,
@@ -57,13 +57,14 @@ _LOOK_FOR = {  # the operations, see also _ASK
     slots: lambda op: ir.regions_written(op.effects) == ir.TABLES,
     speculate: lambda op: op.wrapping or op is arith.IAND,
     texts: lambda op: op.traits & ir.MAKES_TEXT,
+    unboxed: lambda op: op.traits & ir.LOAD_OF_NUMBERS,
     versioning: lambda op: op.wrapping or op is arith.CHECK_NONNEG or op is memory.CHECK_INDEX or op in _SHIFTS,
 }
 
 # Passes over one function. The docstring of each says why it runs at its place.
 PASSES: list[Any] = [
-    messages, relax, simplify, latches, independent, localtables, gvn, retests, texts, ranges, gvn, slots, reload,
-    dce, parallel, remainders, early, elementary, versioning, checked_copies, parts, choices, inspector, flags,
+    messages, relax, simplify, latches, independent, localtables, gvn, retests, texts, ranges, gvn, unboxed, slots,
+    reload, dce, parallel, remainders, early, elementary, versioning, checked_copies, parts, choices, inspector, flags,
     speculate, registers, recurrences, accumulators, joined_sums, jam, vectorise, extremes, unroll, columns, polling,
     dce, frame, reboxing, refcount,
 ]
@@ -200,6 +201,11 @@ def _is_small_number(v: ir.Value) -> bool:
             and 0 < inst.attrs["value"] <= counted.MOST_UNROLLED)
 
 
+def _loads_from_list(inst: ir.Inst) -> bool:
+    """Whether an instruction loads a number from a list of the interpreter."""
+    return bool(inst.op.traits & ir.LOAD_OF_NUMBERS) and inst.result.type in (Float, Int)
+
+
 def _is_in_column(inst: ir.Inst) -> bool:
     """Whether an instruction reads or writes a column with a constant number of an array of several axes."""
     if inst.op is not memory.ARRAY_LOAD and inst.op is not memory.ARRAY_STORE:
@@ -331,6 +337,7 @@ _ASK: dict[Any, Callable[[ir.Function], bool]] = {
     reload: _uses_array_again,
     recurrences: _stores_below,
     retests: _compares_again,
+    unboxed: lambda fn: _count_loops(fn) > 1 and _has(fn, _loads_from_list),
     unroll: lambda fn: any([_is_small_number(v) for block in fn.blocks for inst in block.insts
                             for edge in inst.targets for v in edge.args]),
     vectorise: lambda fn: _count_loops(fn) > 1 and (_carries_floats(fn) or any([

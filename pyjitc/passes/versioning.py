@@ -57,7 +57,7 @@ def run(fn: ir.Function, options=None) -> None:
     covered: set[ir.Block] = set()  # headers of all loops inside these
     aliases = Aliases(fn)
     for loop in nest.loops:  # outer loops first
-        if loop.header not in covered:
+        if loop.header not in covered and not loop.has_hint("novectorize"):
             plan = _plan(loop, nest, defs, edges, aliases)
             if plan is not None:
                 plans[loop.header] = loop, plan
@@ -523,7 +523,8 @@ def _version(fn, loop, plan, defs, number, found, aliases):
     replaced: dict[ir.Value, ir.Value] = {}
     loc = plan.outer.entry_inst.loc
     guard, entry = ir.Block("guard"), plan.outer.entry
-    first, slow, new, condition = guard, ir.Edge(loop.header, entry.args), [guard], None
+    first, new, condition = guard, [guard], None
+    slow = _other_form(plan.outer) or ir.Edge(loop.header, entry.args)
     hoisted: dict[ir.Value, ir.Value] = {}
     distinct = plan.distinct
     if plan.fixed is not None:
@@ -582,6 +583,14 @@ def _version(fn, loop, plan, defs, number, found, aliases):
     fn.blocks += [*new, *copies.values()]
     return {v: {defs.block_of[v]: v, copies[defs.block_of[v]]: resolve(replaced, values[v])} for v in defined
             if v in used_outside}
+
+
+def _other_form(outer: Counted) -> ir.Edge | None:
+    """An edge to a loop that does the same with all checks, if the branch to this one has decided between the two."""
+    for edge in outer.entry_inst.targets if "alike" in outer.entry_inst.attrs else ():
+        if edge is not outer.entry:
+            return ir.Edge(edge.block, list(edge.args))
+    return None
 
 
 def note_distinct(fn, blocks, distinct) -> None:

@@ -5,6 +5,7 @@ overflow='wrap'` where they are not the usual ones, functions, and `# expect:` w
 Passes over one function run on each.
 Every pass has at least five cases, with one that must not change.
 """
+import copy
 import itertools
 import math
 import re
@@ -236,6 +237,8 @@ VALUES = {"str": ["a", "", "\u0119b", "b", "xyz"],
     "float32[::1]": (np.arange(20, dtype=np.float32) / 2, np.r_[np.zeros(17), math.nan, 3e9, 0.0].astype(np.float32)),
     "exception KeyError": (KeyError("x"),), "list[int]": ([4, 0, 2, 1] * 4, []),
     "list[str]": (["b", "\u0119", "", "a"] * 2,),
+    "list[float]": ([0.5, -1.5, 2.0, 1e9, 0.0, -3.0],), "list[list[float]]": (
+        [[i - k / 2 for k in range(6)] for i in range(3)], [[0.5] * 6] * 3, [[0.5] * 6, [1.5] * 5], []),
     "list[dict[int, int]]": ([],), "set[int]": ({1, 6}, set())}
 
 
@@ -244,7 +247,8 @@ def meaning(functions, args, blocks, size):
     None where the program violates a precondition."""
     kernel = functions[0].name == "k"
     run = (interp_kernel.run_blocks if blocks else interp_kernel.run_kernel) if kernel else interp.run
-    args = [x.copy() if isinstance(x, (np.ndarray, list, set)) else x for x in args]
+    args = [x.copy() if isinstance(x, np.ndarray) else copy.deepcopy(x) if isinstance(x, (list, set)) else x
+            for x in args]
     try:
         found = run(functions, args, *([(2, 1, 1), size] if kernel else []), limit=20_000)
     except (AssertionError, interp.StepLimit):
