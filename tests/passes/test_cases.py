@@ -236,7 +236,8 @@ VALUES = {"str": ["a", "", "\u0119b", "b", "xyz"],
     "float32[::1]": (np.arange(20, dtype=np.float32) / 2, np.r_[np.zeros(17), math.nan, 3e9, 0.0].astype(np.float32)),
     "exception KeyError": (KeyError("x"),), "list[int]": ([4, 0, 2, 1] * 4, []),
     "list[str]": (["b", "\u0119", "", "a"] * 2,),
-    "list[dict[int, int]]": ([],), "set[int]": ({1, 6}, set())}
+    "list[dict[int, int]]": ([],), "list[(int, int)]": ([(700, 2), (1, 0)] * 4, []), "set[int]": ({1, 6}, set()),
+    "dict[int, int]": ({}, {4: 1}), "object": (1000,)}
 
 
 def meaning(functions, args, blocks, size):
@@ -244,7 +245,7 @@ def meaning(functions, args, blocks, size):
     None where the program violates a precondition."""
     kernel = functions[0].name == "k"
     run = (interp_kernel.run_blocks if blocks else interp_kernel.run_kernel) if kernel else interp.run
-    args = [x.copy() if isinstance(x, (np.ndarray, list, set)) else x for x in args]
+    args = [x.copy() if isinstance(x, (np.ndarray, dict, list, set)) else x for x in args]
     try:
         found = run(functions, args, *([(2, 1, 1), size] if kernel else []), limit=20_000)
     except (AssertionError, interp.StepLimit):
