@@ -89,6 +89,8 @@ class InterpretedLibrary(Forgiving):
                 return False  # it is misspelt
             if isinstance(first.value, ModuleType):
                 return is_of_library(first.value.__name__)
+            if isinstance(first.value, type):
+                return _is_of_library(own(first.value, inst.attrs["name"]))
         return any([_is_known(x.type) for x in operands])
 
     def is_generator(self, t) -> bool:

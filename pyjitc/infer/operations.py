@@ -13,7 +13,8 @@ from ..base.errors import did_you_mean
 from ..base.lazy import lazy
 from ..ops import control, exceptions, generic, memory, pyobject, structure
 from ..types.classes import (
-    FIXED_MODULES, OWN_MODULES, defines, fields, is_descriptor, is_fixed, is_part_of_library, namespace, own,
+    FIXED_MODULES, OWN_MODULES, defines, fields, is_descriptor, is_fixed, is_of_library, is_part_of_library, namespace,
+    own,
 )
 from ..types.kinds import (
     Array, Attributes, Bool, Container, Dict, DictDisplay, DType, Exception_, Function, FunctionObject, List,
@@ -190,6 +191,10 @@ class Operations(Variables):
                     return CallValue(ClassAttribute(type(value), "__get__"), *given)
                 if isinstance(value, (staticmethod, property)) or hasattr(type(value), "__set__"):
                     value = getattr(holder, name)
+                elif is_of_library(type(value).__module__) and type(
+                        getattr(type(value), "__get__", None)) is pytypes.FunctionType:
+                    raise NotNative(f"attribute '{name}' of a class, a {type(value).__name__}, is not compiled",
+                                    "call it on an object of the class")
                 return self.held_constant(value)
             if isinstance(holder, enum.Enum) and name in vars(holder) and name[0] != "_":
                 self.session.depend(vars(holder), name, vars(holder)[name])

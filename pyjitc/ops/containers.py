@@ -8,8 +8,8 @@ from __future__ import annotations
 import heapq
 from typing import Any
 
-from ..ir.core import (ALLOCATES, CHEAP, ELEMENTS, HOST, KEEPS_NONE, LOAD_OF_NUMBERS, NEW_OBJECT, OBJECTS, RAISES,
-                       READS, STORES_ITEM, WRITES, WRITES_FIRST, WRITES_OPERANDS, Op, reads, writes)
+from ..ir.core import (ALLOCATES, BOXES, CHEAP, ELEMENTS, HOST, KEEPS_NONE, LOAD_OF_NUMBERS, NEW_OBJECT, OBJECTS,
+                       RAISES, READS, STORES_ITEM, WRITES, WRITES_FIRST, WRITES_OPERANDS, Op, reads, writes)
 from ..runtime import platform
 from ..types.kinds import Bool, Bytes, Container, Float, Int, List, NoneType, Object, Str, Tuple, TupleOf
 from .effects import NO_RULE, NONDIFF
@@ -44,8 +44,8 @@ def _list_new_lower(e, inst, *items):
 
 
 def _table(e, x, t=None) -> str:
-    """Pointer to the items of a list, or of a value of type t."""
-    if isinstance(t, TupleOf):
+    """Pointer to the items of a list, or of a value of type t. An object is one of a tuple."""
+    if isinstance(t, TupleOf) or t is Object:
         return _at(e, x, platform.TUPLE_ITEMS)
     return e.assign(f"load ptr, ptr {_at(e, x, platform.LIST_ITEMS)}, align 8")
 
@@ -349,7 +349,8 @@ LIST_APART = Op("list_apart", lambda types, attrs: Bool, reads(OBJECTS) | HOST, 
                     "operands are one list of lists, of which no two may be one")
 LIST_OBJECT = Op("list_object", lambda types, attrs: Object, ALLOCATES | reads(OBJECTS) | HOST, lower=_object_lower,
                  eval=lambda x, i: x[i], partials=NO_RULE, cost=CHEAP,
-                 doc="item i of a list or a tuple, which list_get has just read, as an object")
+                 doc="item i of a list or a tuple, which list_get has just read, as an object; also of a tuple that is "
+                     "an object")
 TUPLE_LIKE = Op("tuple_like", lambda types, attrs: types[0], RAISES | ALLOCATES | HOST, lower=_tuple_like_lower,
                 partials=NO_RULE, eval=lambda x, n: [None] * n,  # a list stands for it, since tuple_put changes it
                 doc="tuple of `n` places, which tuple_put has yet to fill, for items of another tuple",
@@ -370,14 +371,15 @@ LIST_POP = Op("list_pop", _item, RAISES | ALLOCATES | reads(OBJECTS) | writes(OB
               doc="the last item of a list, taken out of it; {restart}: as of list_get", traits=WRITES_FIRST)
 LIST_APPEND = Op("list_append", lambda types, attrs: None, RAISES | writes(OBJECTS) | HOST, lower=_append_lower,
                  stores=lambda types, attrs: [(types[0], 0, types[1])], partials=NO_RULE,
-                 eval=lambda x, value: x.append(value), doc="one more item at the end of a list", traits=STORES_ITEM)
+                 eval=lambda x, value: x.append(value), doc="one more item at the end of a list",
+                 traits=STORES_ITEM | BOXES)
 LIST_SORT = Op("list_sort", lambda types, attrs: None, RAISES | READS | WRITES | HOST, lower=_sort_lower,
                partials=NO_RULE, eval=lambda x, reverse: x.sort(reverse=reverse),
                doc="the items of a list are in order, or in the opposite one where `reverse` is true",
                traits=WRITES_FIRST)
 HEAP_PUSH = Op("heap_push", lambda types, attrs: None, RAISES | READS | WRITES | HOST, lower=_heap_push_lower,
                stores=lambda types, attrs: [(types[0], 0, types[1])], partials=NO_RULE, eval=heapq.heappush,
-               doc="one more item in a heap")
+               doc="one more item in a heap", traits=BOXES)
 HEAP_POP = Op("heap_pop", lambda types, attrs: Object, RAISES | ALLOCATES | READS | WRITES | HOST,
               lower=_heap_pop_lower, partials=NO_RULE, eval=heapq.heappop,
               doc="the object of the least item of a heap, taken out of it")

@@ -6,7 +6,8 @@ from typing import Any, Callable
 
 from ..base.lazy import lazy
 from ..ir.core import (
-    ALLOCATES, COUNTS, ELEMENTS, HOST, MAKES_TEXT, NEW_OBJECT, OBJECTS, PURE, RAISES, READS, WRITES, Op, reads, writes,
+    ALLOCATES, BOXES, COUNTS, ELEMENTS, HOST, MAKES_TEXT, NEW_OBJECT, OBJECTS, PURE, RAISES, READS, WRITES, Op, reads,
+    writes,
 )
 from ..types.kinds import Array, Bool, Complex, Float, Int, NoneType, Object, Str, Tuple
 from .control import CONST
@@ -49,7 +50,7 @@ def _unbox_lower(e, inst, x):
         e.any_order = False
         return found
     if "otherwise" not in inst.attrs and (inst.args[0].inst is None or inst.args[0].inst.op is not CONST):
-        return opened(e, inst, inst.attrs["type"], x[0], "what the interpreter gave")
+        return opened(e, inst, inst.attrs["type"], x[0], inst.attrs.get("what", "what the interpreter gave"))
     wrong, done = e.label("wrong"), e.label("opened")
     source = inst.args[0].inst
     if source is not None and source.op is CONST and isinstance(inst.attrs["type"], Array):
@@ -269,12 +270,13 @@ PY_SEND = Op("py_send", lambda types, attrs: Tuple((Bool, Object)), _EFFECTS | R
 PY_IS = Op("py_is", lambda types, attrs: Bool, PURE, eval=operator.is_, partials=NONDIFF,
            lower=lambda e, inst, x, y: [e.assign(f"icmp eq ptr {x[0]}, {y[0]}")], doc="`x is y` of Python objects")
 PY_BOX = Op("py_box", lambda types, attrs: Object, _EFFECTS, lower=_box_lower, eval=lambda x: x, partials=NO_RULE,
-            doc="the Python object of a value")
+            doc="the Python object of a value", traits=BOXES)
 PY_UNBOX = Op("py_unbox", lambda types, attrs: attrs["type"], RAISES | ALLOCATES | reads(OBJECTS) | HOST,
               lower=_unbox_lower, partials=NO_RULE,
-              eval=lambda x, *, type, restart=False, otherwise=None, any_order=False: x, eval_attrs=True,
+              eval=lambda x, *, type, restart=False, otherwise=None, any_order=False, what="": x, eval_attrs=True,
               doc="the value of {type} in a Python object; {restart}: as of list_get; {otherwise}: (class, message) of "
-                  "the error where it is none; {any_order}: an array in whatever order is of a type that says none",
+                  "the error where it is none; {any_order}: an array in whatever order is of a type that says none; "
+                  "{what}: what the object is, for that message",
               traits=NEW_OBJECT)
 PY_CALL = Op("py_call", lambda types, attrs: Object, _EFFECTS | READS | WRITES, lower=_call_lower, partials=NO_RULE,
              eval=lambda f, *args,

@@ -5,7 +5,7 @@ objects. As with lists, every load checks the class of what it finds.
 """
 from __future__ import annotations
 
-from ..ir.core import ALLOCATES, HOST, NEW_OBJECT, OBJECTS, RAISES, READS, WRITES, Op, reads, writes
+from ..ir.core import ALLOCATES, BOXES, HOST, NEW_OBJECT, OBJECTS, RAISES, READS, WRITES, Op, reads, writes
 from ..runtime import platform
 from ..types.kinds import Bool, Int, Object, Str, Tuple, Undefined
 from .effects import NO_RULE, NONDIFF
@@ -310,15 +310,22 @@ def _iter_lower(e, inst, x):
 
 
 def _iter_next_lower(e, inst, it):
-    item = e.assign(f"call ptr @PyIter_Next(ptr {it[0]})")
+    """As PyIter_Next: at the end an iterator raises StopIteration, or nothing."""
+    cls = e.assign(f"load ptr, ptr {e.assign(f'getelementptr i8, ptr {it[0]}, i64 {platform.OB_TYPE}')}, align 8")
+    step = e.assign(f"getelementptr i8, ptr {cls}, i64 {platform.TYPE_ITERNEXT}")
+    item = e.assign(f"call ptr {e.assign(f'load ptr, ptr {step}, align 8')}(ptr {it[0]})")
     there = e.assign(f"icmp ne ptr {item}, null")
-    look, fine, bad = e.label("end"), e.label("fine"), e.label("raised")
+    look, raised, fine, ended = e.label("end"), e.label("raised"), e.label("fine"), e.label("ended")
     e.branch(there, fine, look, likely=True)
     e.start(look)
     error = e.assign("call ptr @PyErr_Occurred()")
-    e.branch(e.assign(f"icmp eq ptr {error}, null"), fine, bad, likely=True)
-    e.start(bad)
-    e.jump(e.fail(inst))
+    e.branch(e.assign(f"icmp eq ptr {error}, null"), fine, raised, likely=True)
+    e.start(raised)
+    stops = e.assign(f"call i32 @PyErr_ExceptionMatches(ptr {e.object(StopIteration)})")
+    e.branch(e.assign(f"icmp ne i32 {stops}, 0"), ended, e.fail(inst), likely=True)
+    e.start(ended)
+    e.line("call void @PyErr_Clear()")
+    e.jump(fine)
     e.start(fine)
     t = inst.attrs["type"]
     return found_or_zeros(e, inst, there, t, lambda: _taken(e, inst, t, item, "an item"))
@@ -328,7 +335,7 @@ def _found(types, attrs):
     return Tuple((Bool, types[0].values))
 
 
-def _dict_next(d, at, used, left, *, what, restart=False):
+def _dict_next(d, at, used, left, *, what, restart=False, objects=False):
     """The Python meaning of dict_next, where positions are numbers of items."""
     if len(d) != used:
         raise RuntimeError("dictionary changed size during iteration")
@@ -338,7 +345,7 @@ def _dict_next(d, at, used, left, *, what, restart=False):
     return (True, items[at], at + 1) if at < len(items) else (False, Undefined, at)
 
 
-def _set_next(s, at, used, *, restart=False):
+def _set_next(s, at, used, *, restart=False, objects=False):
     """The Python meaning of set_next."""
     if len(s) != used:
         raise RuntimeError("Set changed size during iteration")
@@ -354,8 +361,13 @@ def _iter_next(iterator, *, type, restart=False):
 
 def next_of_dict(types, attrs):
     d, what = types[0], attrs["what"]
-    item = d.keys if what == "keys" else d.values if what == "values" else Tuple((d.keys, d.values))
+    keys, values = (Object, Object) if attrs.get("objects") else (d.keys, d.values)
+    item = keys if what == "keys" else values if what == "values" else Tuple((keys, values))
     return Tuple((Bool, item, Int))
+
+
+def _next_of_set(types, attrs):
+    return Tuple((Bool, Object if attrs.get("objects") else types[0].item, Int))
 
 
 def _pairs(types, attrs):
@@ -371,6 +383,7 @@ def _python_find(d, k):
 
 
 _RESTART = "; {restart}: where that is of another class, the call is made anew"
+_OBJECTS = "; {objects}: items are objects"
 _READ = RAISES | ALLOCATES | reads(OBJECTS) | HOST
 _LOOK = RAISES | reads(OBJECTS) | HOST
 _CHANGE = RAISES | writes(OBJECTS) | HOST
@@ -381,8 +394,9 @@ DICT_NEW = Op("dict_new", _given, RAISES | ALLOCATES | HOST, lower=_made("PyDict
               doc="a new {type} with these keys and values, in turns", traits=NEW_OBJECT)
 DICT_LEN = Op("dict_len", lambda types, attrs: Int, reads(OBJECTS) | HOST, lower=_len_of(platform.DICT["used"]),
               partials=NONDIFF, eval=len, bounds=(0, MAX_BYTES >> 3), doc="how many keys a dict has", cost=1)
-DICT_GET = Op("dict_get", lambda types, attrs: types[0].values, _READ, lower=_get_lower, partials=NO_RULE,
-              eval=lambda d, k: d[k], doc="the value of a key; KeyError where there is none" + _RESTART)
+DICT_GET = Op("dict_get", lambda types, attrs: Object if attrs.get("objects") else types[0].values, _READ,
+              lower=_get_lower, partials=NO_RULE, eval=lambda d, k: d[k],
+              doc="the value of a key; KeyError where there is none" + _RESTART + _OBJECTS)
 DICT_ASK = Op("dict_ask", lambda types, attrs: types[0].values, _ANY | ALLOCATES, lower=_ask_lower, partials=NO_RULE,
               eval=lambda d, k: d[k], stores=lambda types, attrs: [(types[0], 0, types[1])],
               doc="the value of a key; the class of the dict says what it is where there is none" + _RESTART)
@@ -392,15 +406,19 @@ DICT_HAS = Op("dict_has", lambda types, attrs: Bool, _LOOK, lower=_has("dict", "
               eval=lambda d, k: k in d, doc="whether there is a key")
 DICT_SET = Op("dict_set", lambda types, attrs: None, _CHANGE, lower=_set_lower, partials=NO_RULE,
               stores=lambda types, attrs: [(types[0], 0, types[1]), (types[0], 1, types[2])],
-              eval=lambda d, k, value: d.__setitem__(k, value), doc="the value of a key is `value`")
+              eval=lambda d, k, value: d.__setitem__(k, value), doc="the value of a key is `value`",
+              traits=BOXES)
 DICT_PUT = Op("dict_put", lambda types, attrs: None, _ANY, lower=_ordered_set_lower, partials=NO_RULE,
-              stores=DICT_SET.stores, eval=DICT_SET.eval, doc="the same, by the method of the dict's class")
+              stores=DICT_SET.stores, eval=DICT_SET.eval, traits=BOXES,
+              doc="the same, by the method of the dict's class")
 DICT_DELETE = Op("dict_delete", lambda types, attrs: None, _ANY, lower=_call("PyObject_DelItem"), partials=NONDIFF,
-                 eval=lambda d, k: d.__delitem__(k), doc="a key and its value are gone; KeyError where there is none")
+                 eval=lambda d, k: d.__delitem__(k), doc="a key and its value are gone; KeyError where there is none",
+                 traits=BOXES)
 DICT_NEXT = Op("dict_next", next_of_dict, _READ, lower=_dict_next_lower, partials=NO_RULE, eval=_dict_next,
                eval_attrs=True,
                doc="(whether there is another item, {what}: 'keys', 'values' or 'items' of it, where the next one is), "
-                   "of a dict, a place, the size that it must have, and how many are left" + _RESTART)
+                   "of a dict, a place, the size that it must have, and how many are left"
+                   + _RESTART + _OBJECTS)
 DICT_HOLD = Op("dict_hold", lambda types, attrs: None, writes(OBJECTS), lower=lambda e, inst, x, value: [],
                partials=NO_RULE, stores=lambda types, attrs: [(types[0], 1, types[1])], eval=lambda d, value: None,
                doc="from here on values of a dict may be such as this one")
@@ -415,14 +433,14 @@ SET_HAS = Op("set_has", lambda types, attrs: Bool, _LOOK, lower=_has("set", "PyS
              eval=lambda s, x: x in s, doc="whether an item is in a set")
 SET_ADD = Op("set_put", lambda types, attrs: None, _CHANGE, lower=_add_lower, partials=NO_RULE,
              stores=lambda types, attrs: [(types[0], 0, types[1])], eval=lambda s, x: s.add(x),
-             doc="an item is in a set")
+             doc="an item is in a set", traits=BOXES)
 SET_DISCARD = Op("set_discard", lambda types, attrs: None, _ANY, lower=_discard_lower, partials=NONDIFF,
                  eval=lambda s, x, *, must: s.remove(x) if must else s.discard(x), eval_attrs=True,
-                 doc="an item is not in a set; {must}: KeyError where it was not")
-SET_NEXT = Op("set_next", lambda types, attrs: Tuple((Bool, types[0].item, Int)), _READ, lower=_set_next_lower,
+                 doc="an item is not in a set; {must}: KeyError where it was not", traits=BOXES)
+SET_NEXT = Op("set_next", _next_of_set, _READ, lower=_set_next_lower,
               partials=NO_RULE, eval=_set_next, eval_attrs=True,
               doc="(whether there is another item, the item, where the next one is), of a set, a "
-                                    "place, and the size that it must have" + _RESTART)
+                                    "place, and the size that it must have" + _RESTART + _OBJECTS)
 ITER_NEW = Op("iter_new", lambda types, attrs: Object, _ANY | ALLOCATES, lower=_iter_lower, partials=NO_RULE, eval=iter,
               doc="the interpreter's iterator over an object")
 ITER_NEXT = Op("iter_next", lambda types, attrs: Tuple((Bool, attrs["type"])), _ANY | ALLOCATES, lower=_iter_next_lower,

@@ -13,7 +13,8 @@ from ..ops.derivative import request_of
 from ..ops.elementary import is_ours
 from ..ops.nest import NESTS
 from ..ops.parallel import INDEPENDENT
-from ..types.kinds import Bool, DefaultDict, Deque, Dict, Float, Int, List, ObjectOf, Set, is_complex, is_float
+from ..types.kinds import (Bool, DefaultDict, Deque, Dict, Float, Int, List, ObjectOf, Set, any_part, is_complex,
+                           is_float)
 from . import dce, gvn, inline, messages, refcount, relax, simplify
 
 __all__ = ["run", "run_device", "run_to_regions", "PASSES"]
@@ -49,7 +50,7 @@ _LOOK_FOR = {  # the operations, see also _ASK
     frame: {memory.ARRAY_NEW}.__contains__,
     ranges: lambda op: (op in arith.RANGED or op is memory.CHECK_INDEX or op is arith.IAND
                         or op.bounds and op is not memory.ARRAY_DIM),
-    reboxing: lambda op: op.traits & ir.STORES_ITEM,
+    reboxing: lambda op: op.traits & ir.BOXES,
     recurrences: {memory.ARRAY_STORE}.__contains__,
     registers: {arith.IXOR}.__contains__,
     reload: {memory.ARRAY_LOAD}.__contains__,
@@ -247,6 +248,11 @@ def _has(fn: ir.Function, test: Callable) -> bool:
     return any([test(inst) for block in fn.blocks for inst in block.insts])
 
 
+def _has_object(inst: ir.Inst) -> bool:
+    """Whether an instruction reads a number from an object."""
+    return "restart" in inst.op.attrs and any_part(inst.result.type, lambda part: part is Int or part is Float)
+
+
 def _carries_floats(fn: ir.Function) -> bool:
     """Whether a loop may carry a float from trip to trip."""
     return any([is_float(p.type) for block in fn.blocks if block is not fn.entry for p in block.params])
@@ -334,6 +340,7 @@ _ASK: dict[Any, Callable[[ir.Function], bool]] = {
     joined_sums: lambda fn: _count_loops(fn) > 1 and _carries_floats(fn),
     localtables: lambda fn: _has(fn, _makes_table),
     parts: lambda fn: _count_loops(fn) > MOST_LOOPS,
+    reboxing: lambda fn: _has(fn, _has_object),
     reload: _uses_array_again,
     recurrences: _stores_below,
     retests: _compares_again,

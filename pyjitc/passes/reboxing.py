@@ -1,40 +1,236 @@
-"""Reuse the object of a list item, where a number is read from one Python list and appended to another.
+"""Reuse the object of a number, where one is read from a container of the interpreter and put into another.
 
-Runs after lists that do not escape have become native, and before references are counted: a reference costs less than
-boxing the number and freeing the box. The object is loaded where the number is read, if the append is in the same loop,
-so that it is seldom loaded in vain.
+Runs after containers that do not escape have become native, and before references are counted: a reference costs less
+than boxing the number and freeing the box. The object is loaded where the number is read, if it is put in the same
+loop, so that it is seldom loaded in vain; where a number comes to a block from several places, so does its object. An
+operation gets objects for all its numbers or for none, since a dict changes a number in place where nothing else refers
+to it. Items of a tuple that is put are as good as numbers.
 Before:  x = list_get l, i ; list_append m, x    After:  x = list_get l, i ; o = list_object l, i ; list_append m, o
 Needs: SSA, references not yet counted.  Keeps: control flow.
 """
 from __future__ import annotations
 
 from ..ir import core as ir
-from ..ir.cfg import LoopNest
+from ..ir.cfg import LoopNest, predecessors
 from ..ops import containers as c
-from ..types.kinds import Float, Int, Object
+from ..ops import tables as t
+from ..ops.control import BRANCH, CONST
+from ..ops.pyobject import PY_BOX, PY_UNBOX
+from ..ops.structure import TUPLE_GET, TUPLE_MAKE
+from ..types.kinds import Float, Int, Object, Tuple
 
 __all__ = ["run"]
 
+_NUMBERS = (Int, Float)
+# Operations that may give objects, which are opened by `py_unbox` then -> what those are.
+_OPENING = {t.DICT_GET: ("a value of a dict",), t.DICT_NEXT: ("a key of a dict", "a value of a dict"),
+            t.ITER_NEXT: ("an item",), t.SET_NEXT: ("an item of a set",)}
+
 
 def run(fn: ir.Function, options=None) -> None:
-    read = {inst.result: block for block in fn.blocks for inst in block.insts
-            if inst.op is c.LIST_GET and inst.result.type in (Int, Float)}
-    appends = [(block, inst) for block in fn.blocks for inst in block.insts
-               if inst.op is c.LIST_APPEND and inst.args[1] in read]
-    if not appends:
-        return
-    loops = LoopNest(fn).of
-    objects: dict[ir.Value, ir.Value] = {}
-    for block, inst in appends:
-        number = inst.args[1]
-        if loops.get(block) is loops.get(read[number]):
-            if number not in objects:
-                objects[number] = ir.Value(Object)
-            inst.args[1] = objects[number]
-    for block in set(map(read.__getitem__, objects)):
-        kept = []
-        for inst in block.insts:
-            kept.append(inst)
-            if inst.result in objects:
-                kept.append(ir.Inst(c.LIST_OBJECT, inst.args, None, objects[inst.result], inst.loc))
-        block.insts = kept
+    puts = [(block, inst) for block in fn.blocks for inst in block.insts
+            if inst.op.traits & ir.BOXES and any([_number_in(v) for v in inst.args])]
+    if puts:
+        _Objects(fn).run(puts)
+
+
+def _number_in(v: ir.Value) -> bool:
+    return _is_number(v) or any(map(_is_number, _items(v)))
+
+
+def _items(v: ir.Value) -> list[ir.Value]:
+    """The items of a tuple that is made of values; none of any other value."""
+    made = v.inst
+    is_tuple = made is not None and made.op is TUPLE_MAKE and type(v.type) is Tuple and v.type.cls is None
+    return made.args if made is not None and is_tuple else []
+
+
+def _is_number(v: ir.Value) -> bool:
+    """Whether a value is a number, or a tuple as it was read from a list."""
+    return v.type in _NUMBERS or type(v.type) is Tuple and v.inst is not None and v.inst.op is c.LIST_GET
+
+
+def _is_item(v: ir.Value) -> bool:
+    """Whether a value is an item of a tuple as it was read from a list."""
+    return v.inst is not None and v.inst.op is TUPLE_GET and _is_number(v.inst.args[0])
+
+
+class _Objects:
+    """The objects of the numbers of a function that come from containers."""
+
+    def __init__(self, fn: ir.Function):
+        self.fn = fn
+        self.loops = LoopNest(fn)
+        self.block_of: dict[ir.Value, ir.Block] = {}
+        self.passed: dict[ir.Value, list[ir.Value]] = {}  # parameter of a block -> what edges pass
+        for block in fn.blocks:
+            for inst in block.insts:
+                if inst.result is not None:
+                    self.block_of[inst.result] = block
+                for edge in inst.edges():
+                    for p, x in zip(edge.block.params, edge.args):
+                        self.passed.setdefault(p, []).append(x)
+        for block in fn.blocks:
+            self.block_of.update(dict.fromkeys(block.params, block))
+        self.objects: dict[ir.Value, ir.Value] = {}
+        self.steps = self.find_steps()
+        self.step_of = {get.result: step for step, gets in self.steps.items() for get in gets}
+        self.opening: set[ir.Inst] = set()  # instructions that give objects from now on
+
+    def find_steps(self) -> dict[ir.Inst, list[ir.Inst]]:
+        """The steps over containers whose items are only read one by one, and only where there is an item -> the
+        instructions that take the items."""
+        steps: dict[ir.Inst, list[ir.Inst]] = {}
+        for block in self.fn.blocks:
+            for inst in block.insts:
+                if inst.op in _OPENING and inst.op is not t.DICT_GET and inst.unwind is None:
+                    steps[inst] = []
+        if not steps:
+            return steps
+        within = {step.result: step for step in steps}  # what a step gives, and the pairs in it -> the step
+        preds = predecessors(self.fn.blocks)
+        for block in self.loops.dom.order:
+            for inst in block.insts:
+                for v in inst.uses():
+                    step = within.get(v)
+                    if step is None or inst.op is TUPLE_GET and v is step.result and inst.attrs["index"] != 1:
+                        continue
+                    last = self.block_of[step.result].terminator
+                    has = last.args[0].inst if last.op is BRANCH else None
+                    there = last.targets[0].block
+                    if (inst.op is not TUPLE_GET or has is None or has.op is not TUPLE_GET or has.args[0] is not
+                            step.result or has.attrs["index"] != 0 or len(preds[there]) > 1
+                            or not self.loops.dom.dominates(there, block)):
+                        steps.pop(step, None)
+                    elif type(inst.result.type) is Tuple and step.op is t.DICT_NEXT and v is step.result and (
+                            step.attrs["what"] == "items"):
+                        within[inst.result] = step
+                    elif step in steps:
+                        steps[step].append(inst)
+        return steps
+
+    def run(self, puts: list[tuple[ir.Block, ir.Inst]]) -> None:
+        made: dict[ir.Inst, list[ir.Inst]] = {}  # instruction -> those that stand before it from now on
+        replaced: dict[ir.Value, ir.Value] = {}
+        for block, inst in puts:
+            loop = self.loops.of.get(block)
+            numbers = [x for v in inst.args for x in (v, *_items(v)) if _is_number(x)]
+            found = [self.sources(x, loop) for x in numbers]
+            if not any(found) if any(map(_items, inst.args)) else not all(found):
+                continue
+            ready = {x for x, one in zip(numbers, found) if one}
+            for one in found:
+                self.make(one or ())
+            if inst.op is PY_BOX and inst.args[0] in ready:
+                replaced[inst.result] = self.objects[inst.args[0]]
+                continue
+            for n, v in enumerate(inst.args):
+                if v in ready:
+                    inst.args[n] = self.objects[v]
+                elif not ready.isdisjoint(_items(v)):
+                    items = [self.objects[x] if x in ready else x for x in _items(v)]
+                    both = ir.Value(Tuple(tuple([x.type for x in items])))
+                    made.setdefault(inst, []).append(ir.Inst(TUPLE_MAKE, items, {"cls": None}, both, inst.loc))
+                    inst.args[n] = both
+        self.insert(made)
+        if replaced:
+            self.replace(replaced)
+
+    def sources(self, v: ir.Value, loop) -> set[ir.Value] | None:
+        """A number, and the parameters and loads from which it comes, if all of them have objects; else None."""
+        if v not in self.block_of or self.loops.of.get(self.block_of[v]) is not loop:
+            return None
+        found, work = {v}, [v]
+        while work:
+            x = work.pop()
+            if x.inst is None:
+                if x not in self.passed or not self.contains(self.loops.of.get(self.block_of[x]), loop):
+                    return None
+                work += [y for y in self.passed[x] if y not in found]
+                found.update(self.passed[x])
+            elif not self.has_object(x):
+                return None
+            else:
+                outer = self.loops.of.get(self.block_of[x])
+                if outer is not loop if _is_item(x) else not self.contains(outer, loop):
+                    return None
+        return found
+
+    def has_object(self, v: ir.Value) -> bool:
+        made = v.inst
+        return _is_item(v) or v in self.step_of or made is not None and (
+            made.op is c.LIST_GET or made.op is t.DICT_GET and made.unwind is None
+            or made.op is PY_UNBOX and "otherwise" not in made.attrs)
+
+    @staticmethod
+    def contains(outer, loop) -> bool:
+        while loop is not None and loop is not outer:
+            loop = loop.parent
+        return loop is outer
+
+    def make(self, values) -> None:
+        for v in values:
+            if v not in self.objects:
+                unboxed = v.inst is not None and v.inst.op is PY_UNBOX
+                self.objects[v] = v.inst.args[0] if unboxed else ir.Value(Object)
+                if _is_item(v):
+                    self.make(v.inst.args)
+                elif v in self.step_of:
+                    self.opening.add(self.step_of[v])
+                elif v.inst is not None and v.inst.op is t.DICT_GET:
+                    self.opening.add(v.inst)
+
+    def insert(self, made: dict[ir.Inst, list[ir.Inst]]) -> None:
+        """Load the objects where their numbers are loaded, and pass them to blocks with these."""
+        for block in self.fn.blocks:
+            kept = []
+            for inst in block.insts:
+                kept += made.get(inst, [])
+                kept += self.opened(inst)
+                o = self.objects.get(inst.result)
+                if o is not None and inst.op is c.LIST_GET:
+                    kept.append(ir.Inst(c.LIST_OBJECT, inst.args, None, o, inst.loc))
+                elif o is not None and _is_item(inst.result):
+                    place = ir.Inst(CONST, (), {"value": inst.attrs["index"]}, ir.Value(Int), inst.loc)
+                    kept += [place, ir.Inst(
+                        c.LIST_OBJECT, (self.objects[inst.args[0]], place.result), None, o, inst.loc)]
+                for edge in inst.edges():
+                    edge.args = [*edge.args, *[self.objects[x] for p, x in zip(edge.block.params, edge.args)
+                                               if p in self.objects]]
+            block.insts = kept
+        for block in self.fn.blocks:
+            block.params = [*block.params, *[self.objects[p] for p in block.params if p in self.objects]]
+
+    def opened(self, inst: ir.Inst) -> list[ir.Inst]:
+        """An instruction, or those that stand for it where it is to give objects."""
+        v, step = inst.result, self.step_of.get(inst.result)
+        if inst in self.opening:
+            kind, rule = "type" if inst.op is t.ITER_NEXT else "objects", inst.op.rule
+            inst.attrs = {**inst.attrs, kind: Object if kind == "type" else True}
+            if rule is not None and inst.op is not t.DICT_GET:
+                v.type = rule([x.type for x in inst.args], inst.attrs)
+                return [inst]
+            step = inst
+        elif step not in self.opening:
+            if inst.op is TUPLE_GET and inst.args[0].inst in self.opening and type(v.type) is Tuple:
+                v.type = inst.args[0].type.elements[inst.attrs["index"]]
+            return [inst]
+        what = _OPENING[step.op][0 if inst.args[0] is step.result or inst is step else inst.attrs["index"]]
+        if step.op is t.DICT_NEXT and step.attrs["what"] == "values":
+            what = _OPENING[step.op][1]
+        o = self.objects.get(v) or ir.Value(Object)
+        opened = ir.Inst(PY_UNBOX, (o,), {"type": v.type, "what": what}, v, inst.loc)
+        return [ir.Inst(inst.op, inst.args, inst.attrs, o, inst.loc), opened]
+
+    def replace(self, replaced: dict[ir.Value, ir.Value]) -> None:
+        """Remove operations that box what has an object."""
+        for v, o in replaced.items():
+            while o in replaced:
+                o = replaced[o]
+            replaced[v] = o
+        for block in self.fn.blocks:
+            block.insts = [inst for inst in block.insts if inst.result not in replaced]
+            for inst in block.insts:
+                inst.args = [replaced.get(x, x) for x in inst.args]
+                for edge in inst.edges():
+                    edge.args = [replaced.get(x, x) for x in edge.args]

@@ -13,13 +13,14 @@ Needs: nothing.  Keeps: everything but that attribute of loads and the flags of 
 from __future__ import annotations
 
 import operator
+from collections import Counter, deque
 
 from ..ir import core as ir
 from ..ir.cfg import blocks_after, reverse_postorder
-from ..ops import containers, control, exceptions, memory, pyobject, structure
+from ..ops import containers, control, exceptions, memory, pyobject, structure, tables
 from ..ops.structure import RETYPE
 from ..types.classes import is_fixed
-from ..types.kinds import Bytes, Container, Object, ObjectOf, Str, Tuple, Type, any_part, is_number
+from ..types.kinds import Bytes, Container, DictView, Object, ObjectOf, Str, Tuple, TupleOf, Type, any_part, is_number
 from .alias import Aliases, is_fresh, root_of
 
 __all__ = ["run"]
@@ -30,7 +31,8 @@ _READ = frozenset((operator.getitem, operator.add, operator.mul, operator.contai
                    operator.lt, operator.le, operator.gt, operator.ge, operator.is_, len, list, list.copy, list.index,
                    list.count, iter, dict, set, frozenset, dict.copy, set.copy, set.union, set.intersection,
                    set.difference, set.issubset, set.issuperset, set.isdisjoint, operator.or_, operator.and_,
-                   operator.sub, operator.xor))
+                   operator.sub, operator.xor, deque.copy, deque.count, deque.index, tuple.count, tuple.index, reversed,
+                   Counter.total))
 # Functions without effects if their arguments are containers of numbers, texts and the like, or such values themselves;
 # `set.update` where its first argument was made during the call.
 _SILENT = frozenset((tuple, hash, set.update))
@@ -47,7 +49,8 @@ _UNSEEN = ir.COUNTS | ir.ERRORS | ir.TABLES | ir.LISTS | ir.ITEMS
 def run(functions: list[ir.Function], redo: bool = False) -> None:
     """functions: a module, the entry first. redo: whether the interpreter can repeat the calls of the entry."""
     own = _own_parameters(functions)
-    silent = frozenset() if _read_results(functions) else _SILENT
+    read = _read_results(functions)
+    silent = frozenset() if read else _SILENT
     aliases = {fn: Aliases(fn) for fn in functions}
     quiet = set(functions)  # functions that write nothing, even if they are recursive
     while True:
@@ -82,7 +85,7 @@ def run(functions: list[ir.Function], redo: bool = False) -> None:
                 if fn not in late and inst in early[fn] and _leaves(inst):
                     inst.attrs = {**inst.attrs, "restart": True}
                     restart = True
-                elif looks >= 0 and type(inst.args[0].type) is not ObjectOf:  # a stub does not check attributes
+                elif looks >= 0 and not _reads_no_item(inst, read):
                     looks = -1 if n or block in blocks_after(block) else _SOME
     if restart or looks:
         functions[0].flags = functions[0].flags._replace(restart=restart, looks=looks)
@@ -114,6 +117,16 @@ def _leaves(inst: ir.Inst) -> bool:
 
 def _loads(inst: ir.Inst) -> bool:
     return "restart" in inst.op.attrs
+
+
+def _reads_no_item(load: ir.Inst, read: bool) -> bool:
+    """Whether a load is of an attribute, which a stub does not check, or of a container that the interpreter returns
+    and from which nothing is read. read: whether the module reads from such containers. (A tuple is opened with its
+    items.)"""
+    if type(load.args[0].type) is ObjectOf:
+        return True
+    opened = load.attrs["type"] if load.op is pyobject.PY_UNBOX else None
+    return not read and isinstance(opened, Container) and not isinstance(opened, TupleOf)
 
 
 def _own_parameters(functions: list[ir.Function]) -> set[ir.Value]:
@@ -148,7 +161,7 @@ def _read_results(functions: list[ir.Function]) -> bool:
                     v = inst.args[0]
                     while v.inst is not None and v.inst.op is RETYPE:
                         v = v.inst.args[0]
-                    if v not in arguments and (v.inst is None or v.inst.op is pyobject.PY_UNBOX):
+                    if v not in arguments and (v.inst is None or _is_returned(v.inst)):
                         return True
     return False
 
@@ -187,12 +200,14 @@ def _seen(inst: ir.Inst, aliases: Aliases, quiet: set[ir.Function], own: set[ir.
         return True
     if inst.op is containers.LIST_SORT and not all(map(_is_plain, inst.args[0].type.parameters)):
         return True  # sorting may run the same methods
+    if inst.op is tables.ITER_NEW or inst.op is tables.ITER_NEXT:
+        return not _is_over_container(inst)
     if inst.op.stores is not None or inst.op.traits & ir.WRITES_FIRST:
         return not _is_fresh(inst.args[0], own)
     if inst.op is pyobject.PY_CALL:
         callee = inst.args[0].inst
         value = callee.attrs["value"] if callee is not None and callee.op is control.CONST else None
-        if getattr(value, "__hash__", None) is None:
+        if type(value).__hash__ is None:
             return True
         if value in silent and (value is not set.update or _is_fresh(_boxed(inst.args[1]), own)):
             return not all([_is_plain(_boxed(x).type) and _holds_items(_boxed(x).type) for x in inst.args[1:]])
@@ -202,6 +217,12 @@ def _seen(inst: ir.Inst, aliases: Aliases, quiet: set[ir.Function], own: set[ir.
     written = aliases.written(inst)
     elements = ir.regions_written(aliases.effects(inst)) & ~_UNSEEN == ir.ELEMENTS
     return not (elements and written is not None and all([is_fresh(root_of(v)) or root_of(v) in own for v in written]))
+
+
+def _is_over_container(inst: ir.Inst) -> bool:
+    """Whether an instruction makes an iterator over a container, or a step of one that is made during the call."""
+    made = inst.args[0].inst if inst.op is tables.ITER_NEXT else inst
+    return made is not None and made.op is tables.ITER_NEW and isinstance(made.args[0].type, (Container, DictView))
 
 
 def _is_plain(t: Type) -> bool:
@@ -243,8 +264,17 @@ def _is_fresh(v: ir.Value, own: set[ir.Value] | frozenset = frozenset()) -> bool
 def _is_own(load: ir.Inst) -> bool:
     """Whether a load is from a list that is made here, so that the types of its items are known."""
     v = load.args[0]
+    if "what" in load.attrs:  # it opens what another load gives
+        while v.inst is not None and v.inst.op is structure.TUPLE_GET:
+            v = v.inst.args[0]
+        return v.inst is not None and _loads(v.inst) and _is_own(v.inst)
     if load.op is pyobject.PY_UNBOX:
         return v.inst is not None and v.inst.op is control.CONST
     while v.inst is not None and v.inst.op is RETYPE:
         v = v.inst.args[0]
-    return _is_fresh(v) or v.inst is not None and v.inst.op is pyobject.PY_UNBOX and not _is_own(v.inst)
+    return _is_fresh(v) or v.inst is not None and _is_returned(v.inst) and not _is_own(v.inst)
+
+
+def _is_returned(inst: ir.Inst) -> bool:
+    """Whether an instruction opens what a call of the interpreter has returned."""
+    return inst.op is pyobject.PY_UNBOX and "what" not in inst.attrs

@@ -19,8 +19,9 @@ __all__ = [
     "BYTEARRAY_DATA", "CELL_CONTENT", "DICT_VERSION", "DICT", "KEYS", "DICT_WATCHERS", "SET", "STR", "STR_STATE",
     "STR_IN_PIECES", "FRAME_LINE", "tables_are_known",
     "FUNCTION", "SCALAR_VALUE", "RECORD_DATA", "ARRAY", "DESCR", "TIME_UNIT", "ARRAY_FLAGS", "NUMPY_API", "TYPE_FLAGS",
-    "TYPE_VECTORCALL_OFFSET", "TYPE_DEALLOC", "TYPE_NEW", "TYPE_CACHED_KEYS", "INLINE_VALUES",
-    "INLINE_FLAG", "MANAGED_DICT", "member_offset", "numpy_api_table", "numpy_core", "cpu_identity", "take_as_checked",
+    "TYPE_VECTORCALL_OFFSET", "TYPE_DEALLOC", "TYPE_NEW", "TYPE_ITERNEXT", "TYPE_CACHED_KEYS",
+    "INLINE_VALUES", "INLINE_FLAG",
+    "MANAGED_DICT", "member_offset", "numpy_api_table", "numpy_core", "cpu_identity", "take_as_checked",
 ]
 
 PYTHON = sys.version_info[:2]
@@ -33,6 +34,7 @@ TYPE_VECTORCALL_OFFSET = 56  # tp_vectorcall_offset
 TYPE_FLAGS = 168  # tp_flags
 TYPE_DEALLOC = 48  # tp_dealloc
 TYPE_NEW = 312  # tp_new
+TYPE_ITERNEXT = 224  # tp_iternext
 # The inline values of the attributes of objects without a dict: before 3.13 there is a pointer to them before the
 # object (in 3.12 with bit 0 set; a pointer to a dict has it clear), from 3.13 on they follow the object, with a byte
 # that says whether they are valid. 3.10 has no inline values. Their names are in a table of the class.
@@ -170,6 +172,7 @@ def _check_python() -> None:
     _need(_read(word, items, OB_SIZE) == 4 <= _read(word, items, LIST_ROOM) < 100, "list")
     _need([pointer.from_address(table + 8 * i).value for i in range(4)] == [id(x) for x in items], "list")
     _need(ctypes.string_at(_read(pointer, float, TYPE_NAME)) == b"float", "type")
+    _need(not _read(word, float, TYPE_ITERNEXT) and _read(word, type(iter(t)), TYPE_ITERNEXT), "type")
     b = b"abc\0d"
     _need(_read(word, b, OB_SIZE) == 5 and ctypes.string_at(id(b) + BYTES_DATA, 6) == b + b"\0", "bytes")
     b = bytearray(b"abc\0d")

@@ -146,6 +146,23 @@ def methods_by_class(n):
     return s.area(n), s.area(None), s.area(n, y=4), s.area("abc", 2), s.k, t.k, total
 
 
+class Kinds:
+    @functools.singledispatchmethod
+    @classmethod
+    def kind(cls, x):
+        return cls.__name__
+
+    @kind.register
+    @classmethod
+    def _(cls, x: int):
+        return x + 1
+
+
+def methods_of_the_class(n):
+    s = Areas(n)
+    return Areas.area(s, n), MoreAreas.area(s, 2, y=3), Kinds.kind(n), Kinds.kind("a"), s.k
+
+
 def method_that_fails(n):
     return Areas(n).area("ab")
 
@@ -417,7 +434,7 @@ PROGRAMS = [(alternating, 3), (alternating_from_a_queue, 3),
             (jobs_of_library_objects, 4), (objects_keep_lists, 7), (iterators_in_a_queue, 2),
             (attributes_of_functions_and_objects, 7), (settings, "a=1, bc=22"), (settings, ""), (harmonic, 9),
             (bill, ["1.10", "2.40"]), (days, 2019, 12), (days, 2019, 13), (mixed, 4), (wrong, 3),
-            (invalid, "("), (invalid, "a"), (managed, 3), (dispatched, 3), (methods_by_class, 3),
+            (invalid, "("), (invalid, "a"), (managed, 3), (dispatched, 3), (methods_by_class, methods_of_the_class, 3),
             (method_that_fails, 3), (method_of_nothing, 3), (own_making, 4), (attributes_by_name, 3),
             (talked_to, 3), (with_result, 3), (walked, 4), (all_orders, 3), (in_a_row, 3), (members, 2),
             (subclasses_of_built_in_classes, ["a", "bc", "a"])]

@@ -239,7 +239,8 @@ VALUES = {"str": ["a", "", "\u0119b", "b", "xyz"],
     "list[str]": (["b", "\u0119", "", "a"] * 2,),
     "list[float]": ([0.5, -1.5, 2.0, 1e9, 0.0, -3.0],), "list[list[float]]": (
         [[i - k / 2 for k in range(6)] for i in range(3)], [[0.5] * 6] * 3, [[0.5] * 6, [1.5] * 5], []),
-    "list[dict[int, int]]": ([],), "set[int]": ({1, 6}, set())}
+    "list[dict[int, int]]": ([],), "list[(int, int)]": ([(700, 2), (1, 0)] * 4, []), "set[int]": ({1, 6}, set()),
+    "dict[int, int]": ({}, {4: 1}), "object": (1000,)}
 
 
 def meaning(functions, args, blocks, size):
@@ -247,7 +248,7 @@ def meaning(functions, args, blocks, size):
     None where the program violates a precondition."""
     kernel = functions[0].name == "k"
     run = (interp_kernel.run_blocks if blocks else interp_kernel.run_kernel) if kernel else interp.run
-    args = [x.copy() if isinstance(x, np.ndarray) else copy.deepcopy(x) if isinstance(x, (list, set)) else x
+    args = [x.copy() if isinstance(x, np.ndarray) else copy.deepcopy(x) if isinstance(x, (dict, list, set)) else x
             for x in args]
     try:
         found = run(functions, args, *([(2, 1, 1), size] if kernel else []), limit=20_000)

@@ -214,22 +214,27 @@ def tee(iterable, n):
 
 
 def tees(it, saved, n, made):
-    return made if n == len(made) else tees(it, saved, n, (*made, iter(branch(it, saved))))
+    return made if n == len(made) else tees(it, saved, n, (*made, iter(PACK(it, saved, 0, name="tee"))))
 
 
-def branch(it, saved):
-    """One of the iterators of tee(): the items in `saved`, which the iterators read so far, and then the next items of
-    `it`, which it appends to `saved`."""
-    at = 0
-    while True:
-        if at == len(saved):
-            for x in it:
-                saved.append(x)
-                break
-            else:
-                return
-        yield saved[at]
-        at += 1
+def tee_step(s):
+    """A step of one of the iterators of tee(): the items in `saved`, which the iterators read so far, and then the next
+    items of `it`, which it appends to `saved`."""
+    it = STRUCT_GET(s, field="0")
+    saved = STRUCT_GET(s, field="1")
+    at = STRUCT_GET(s, field="2")
+    if at < len(saved):
+        return True, saved[at], PACK(it, saved, at + 1, name="tee")
+    one = advance(it)
+    if not one[0]:
+        return False, NOTHING, s
+    saved.append(one[1])
+    return True, one[1], PACK(it, saved, at + 1, name="tee")
+
+
+def tee_of_fixed(items, n, made):
+    """tee() of items that do not change, which each iterator reads by itself."""
+    return made if n == len(made) else tee_of_fixed(items, n, (*made, iter(items)))
 
 
 def islice(iterable, start, stop, step):
@@ -560,4 +565,4 @@ def next_permutation(at, cycles, n, r):
 
 
 PROTOCOLS = {"chain": State(chain_step), "zip_longest": State(longest_step), "group": State(group_step),
-             "now": State(now_step)}
+             "now": State(now_step), "tee": State(tee_step)}

@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 
+from ...infer.constants import constant
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
 from ...infer.names import describe
 from ...ops.structure import TUPLE_MAKE
@@ -146,6 +147,8 @@ def _groupby(iterable, key=None):
 def _tee(iterable, n):
     if type(n) is not int or n < 0:
         raise Mismatch("n must be >= 0", "", ValueError)
+    if iterable.type.python_class in (tuple, range, str, bytes):
+        return Call(iterators.tee_of_fixed, iterable, number(n), constant(()))
     return Call(iterators.tee, iterable, number(n))
 
 

@@ -13,6 +13,7 @@ from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Fresh, Mismatc
 from ...infer.names import describe
 from ...ops.containers import HOLDS, LIST_APPEND, LIST_GET, LIST_LEN, LIST_NEW, LIST_POP, LIST_SET, LIST_SORT
 from ...ops import sorting
+from ...ops.memory import CELL_LOAD, CELL_STORE
 from ...ops.pyobject import PY_CALL
 from ...ops.sorting import SORT_BY, SORT_KEYS, SORT_PUT
 from ...ops.structure import DISCARD, METHOD_MAKE, PACK, STRUCT_GET
@@ -174,7 +175,11 @@ def listed(items: Expr) -> Expr:
     if isinstance(items.type, ListDisplay):
         raise NeedsList
     item = item_of(items.type)
-    return extended(empty(), items) if item is None else made_by_python(list, items, item=item)
+    if item is not None:
+        return made_by_python(list, items, item=item)
+    state = items.type.state if isinstance(items.type, k.Iterator) else items.type
+    rest = _LISTED.get((type(items.type), state.name)) if isinstance(state, k.Struct) else None
+    return extended(empty(), items) if rest is None else rest(items)
 
 
 def unpack_rest(x: Expr, before: int, after: int) -> Expr:
@@ -409,6 +414,21 @@ def list_reversed(x):
     return PACK(x, LIST_LEN(x) - 1, name="list_reverseiterator")
 
 
+def list_rest_back(s):
+    """list() of an iterator of reversed()."""
+    x = STRUCT_GET(s, field="0")
+    i = STRUCT_GET(s, field="1")
+    return x[i::-1] if 0 <= i and i < LIST_LEN(x) else x[:0]
+
+
+def list_rest(it):
+    """list() of an iterator over a list, which is exhausted then."""
+    state = CELL_LOAD(it)
+    x = STRUCT_GET(state, field="0")
+    CELL_STORE(it, PACK(x, sys.maxsize, name="list_iterator"))
+    return x[STRUCT_GET(state, field="1"):]
+
+
 def list_step_back(s):
     x = STRUCT_GET(s, field="0")
     i = STRUCT_GET(s, field="1")
@@ -430,4 +450,13 @@ class _Steps(State):
         return Call(step_of_none if state.type.parts[0].item is Undefined else self.function, state)
 
 
+def _rest_of_container(items: Expr) -> Expr:
+    """list() of an iterator of the interpreter."""
+    return made_by_python(list, Apply(STRUCT_GET, items, field="1"), item=item_of(items.type.parts[0]))
+
+
+# Kinds of iterators and names of their states -> a new list of the items that are left.
+_LISTED = {(k.Struct, "list_reverseiterator"): lambda items: Call(list_rest_back, items),
+           (k.Struct, "container_iterator"): _rest_of_container,
+           (k.Iterator, "list_iterator"): lambda items: Call(list_rest, items)}
 PROTOCOLS = {List: _List(), "list_iterator": _Steps(list_step), "list_reverseiterator": _Steps(list_step_back)}

@@ -55,6 +55,20 @@ PROGRAMS = {
 }
 
 
+def test_steps_of_a_generator_are_told_apart_by_the_next_compile():
+    def listed(x, n):
+        return [a for a, _ in zip(itertools.count(n, 2), x)]
+
+    def appended(x, n):
+        found = []
+        for a, _ in zip(itertools.count(n, 2), x):
+            found.append(a)
+        return found
+
+    for function in (listed, appended):
+        agree(function, [5, -1, 0, 7], 3)
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_agrees(name):
     agree(PROGRAMS[name], 7, A)
