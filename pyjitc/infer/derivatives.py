@@ -72,11 +72,14 @@ def settle(evaluator, e: Derived):
 def _name(called, e) -> str:
     """The name of the function that is differentiated. A function of the library that calls it gets it first."""
     t = e.operands[0].type if called.spec.proto.library and e.operands else None
+    return _qualname(t) or called.spec.proto.qualname
+
+
+def _qualname(t) -> str | None:
+    """The name of the function that a value of type t is, None for other values."""
     if type(t) is k.Function:
         return t.proto.qualname
-    if type(t) is k.Singleton and hasattr(t.value, "__qualname__"):
-        return t.value.__qualname__
-    return called.spec.proto.qualname
+    return getattr(t.value, "__qualname__", None) if type(t) is k.Singleton else None
 
 
 def _without(known, e) -> Expr:
@@ -126,7 +129,7 @@ def settle_ruled(evaluator, e: Ruled):
             raise found.spec.error
         return found.spec
 
-    name = f"{e.operands[-2].type.value.__qualname__}()"
+    name = f"{_qualname(e.operands[-2].type)}()"
     result, kept = av[0], av[0]
     tangent = spec(e.tangent, given, tangent_type(given))
     forward = spec(e.forward, given)

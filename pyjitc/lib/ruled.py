@@ -32,8 +32,8 @@ def _custom(given, keywords):
     f, kind, rule, second, fixed, *args = given
     kind, fixed = kind.value, fixed.value
     if type(f.type) is k.Function:
-        raise NotNative("checkpoint of a function that compiled code makes is not compiled yet",
-                       "define the function outside, and pass what it captures as arguments")
+        f, captured = _apart(f)
+        args = [captured, *args]
     items = [Apply(s.DUAL_WIDE, x) if type(x.type) is k.Dual else x for x in args]
     at = constant(tuple([() if n in fixed else None for n in range(len(items))]))
     if kind != "checkpoint" and rule.value is None:
@@ -65,12 +65,46 @@ def _custom(given, keywords):
     return with_result(constant(None))
 
 
+def _apart(x):
+    """(a value of one-value types alone, the value of which `_together` makes x again): a function that compiled code
+    makes, or a tuple that holds one, is a tuple of what the function captures. Other values stay as they are, and None
+    stands for them in the first value."""
+    if not k.any_part(x.type, lambda part: type(part) is k.Function):
+        return constant(None), x
+    if type(x.type) not in (k.Function, k.Tuple) or k.any_part(x.type, lambda part: type(part) is k.Cell):
+        raise NotNative("checkpoint of a function that compiled code makes, and that captures a variable which is "
+                        "assigned again, is not compiled yet", "pass the variable as an argument")
+    parts = [_apart(Apply(op, x, **attrs)) for op, attrs, _ in s.takers(x.type)]
+    return _made(x.type, [known for known, _ in parts]), Apply(s.TUPLE_MAKE, *[held for _, held in parts], cls=None)
+
+
+def _together(known, x):
+    """See `_apart`. known: the type of its first result."""
+    return x if known is k.NoneType else _made(known, list(map(_together, known.parts, _items(x))))
+
+
+def _made(t, parts):
+    """A value of a type like t, of other parts."""
+    op, attrs = s.maker(t.with_parts([x.type for x in parts]))
+    return Apply(op, *parts, **attrs)
+
+
 custom.rule = _custom
 custom.takes_duals = True  # a number that is Python's on some paths and NumPy's on others becomes NumPy's
 
 
 def applied(kind, rule, second, fixed, marks, of_result, f, args):
-    return in_order(without_displays(of_result, with_trees(f, marks, args)))
+    return in_order(without_displays(of_result, with_captures(f, marks, args)))
+
+
+@intrinsic
+def with_captures(f, marks, args):
+    """The call f(*args) with arguments converted to their structures. Where f is the first result of `_apart`, the
+    first of `args` is the second."""
+    if type(f.type) is not k.Function:
+        return CallValue(constant(with_trees), f, marks, args)
+    captured, *given = _items(as_trees(marks, args))
+    return CallValue(_together(f.type, captured), *given)
 
 
 def in_order(x):
@@ -97,7 +131,7 @@ def all_in_order(x):
 
 
 def again(f, marks, of_result, args):
-    return without_displays(of_result, with_trees(f, marks, args))
+    return without_displays(of_result, with_captures(f, marks, args))
 
 
 def again_tangent(f, marks, of_result, args, tangents):

@@ -9,6 +9,7 @@ import pytest
 
 from pyjitc import (TypingError, UnsupportedError, checkpoint, custom_jvp, custom_vjp, grad, hessian, jacfwd, jacrev,
                     jvp, njit, value_and_grad, vmap)
+from tests.derivatives.differences import agree
 
 X = np.array([0.3, 0.5, 1.2])
 
@@ -143,6 +144,128 @@ def test_checkpoints():
         np.testing.assert_allclose(found, wanted, rtol=1e-14)
     along, _ = value_and_grad(plain, (0, 1))(X, X, 3)[1]
     np.testing.assert_allclose(jvp(lambda x: again(x, X, 3), (X,), (X,))[1], np.sum(along * X))
+
+
+def captures_numbers_and_arrays(x, a):
+    w, n = (a, x * 2.0), 3
+    f = checkpoint(lambda v: v * w[0] + w[1] ** n)
+    return np.sum(f(x)) + checkpoint(lambda b: math.sin(b * a))(a)
+
+
+def captures_nothing(x):
+    return np.sum(checkpoint(lambda v: v * v * v)(x))
+
+
+def captures_functions(x, a):
+    h = lambda v: v * a + x  # noqa: E731
+
+    def g(v, k):
+        return h(v) * k
+
+    @checkpoint
+    def f(v, w):
+        return g(v, a * 2.0) * h(w)
+    return np.sum(f(x, x * x))
+
+
+def is_called_in_a_loop(x, a, n):
+    @checkpoint
+    def step(u, w):
+        return u + 0.1 * np.sin(u * w) * a
+    for _ in range(n):
+        x = step(x, x * 0.5)
+    return np.sum(x)
+
+
+def is_called_with_a_tree(x, a):
+    return np.sum(checkpoint(lambda p: p["w"] * a + p["b"])({"w": x, "b": x * x}) ** 2)
+
+
+def captures_an_array_that_is_written_into(x):
+    y = x * 1.0
+    f = checkpoint(lambda v: v * y)
+    z = f(x)
+    y[:] = y * 3.0
+    return np.sum(z * z) + np.sum(y * f(x))
+
+
+@pytest.mark.parametrize("function, args", [
+    (captures_numbers_and_arrays, (X, 1.2)), (captures_nothing, (X,)), (captures_functions, (X, 1.2)),
+    (is_called_in_a_loop, (X, 1.5, 4)), (is_called_with_a_tree, (X, 1.5)),
+    (captures_an_array_that_is_written_into, (X,))])
+def test_checkpoints_of_functions_that_compiled_code_makes(function, args):
+    agree(function, *args)
+
+
+def test_a_checkpoint_that_captures_a_variable_which_is_assigned_again():
+    def f(x, a):
+        g = checkpoint(lambda v: v * a)
+        y = g(x)
+        a = 2.0
+        return np.sum(y * g(x))
+
+    with pytest.raises(TypingError, match="a variable which is assigned again, is not compiled yet"):
+        grad(f)(X, 1.5)
+
+
+def by_library(x, m):
+    y = np.linalg.solve(m, x)
+    s = np.sort(x * y)
+    c = np.convolve(x, s, "same") + np.interp(x, np.linspace(-1.0, 2.0, 4), np.append(y, 1.0))
+    f = np.abs(np.fft.fft(c)) + np.cumsum(c) + np.median(x) + m @ s
+    own = x.copy()
+    own[0] = f[1] * x[1]
+    np.add.at(own, np.array([1, 1]), x[:2])
+    return np.linalg.inv(m) @ own + np.linalg.eigh(m + m.T)[0] + np.outer(x, f)[0]
+
+
+def test_a_checkpoint_may_call_the_library_and_write_into_arrays_of_its_own():
+    again = checkpoint(by_library)
+    m = np.eye(3) * 2.0 + np.arange(9.0).reshape(3, 3) / 10
+    for found, wanted in zip(grad(lambda x, m: np.sum(again(x, m) ** 2), (0, 1))(X, m),
+                             grad(lambda x, m: np.sum(by_library(x, m) ** 2), (0, 1))(X, m)):
+        np.testing.assert_allclose(found, wanted, rtol=1e-12)
+
+
+def writes(x, y):
+    y[0] = x[0] * x[1]
+    return x * y
+
+
+def writes_through_a_call(x, y):
+    part = np.asarray(y)[1:]
+    part += 1.0
+    return writes(x, y)
+
+
+@pytest.mark.parametrize("function", [writes, writes_through_a_call])
+@pytest.mark.parametrize("make", [
+    checkpoint,
+    lambda f: checkpoint(lambda x, y: f(x, y)),
+    lambda f: given(custom_jvp(f), "defjvp", lambda p, t: (f(*p), t[0])),
+    lambda f: given(custom_vjp(f), "defvjp", lambda x, y: (f(x, y), ()), lambda kept, g: (g, None))],
+    ids=["checkpoint", "checkpoint of another", "custom_jvp", "custom_vjp"])
+def test_functions_with_rules_that_write_into_their_arguments_are_refused(make, function):
+    ruled = make(function)
+
+    def f(x):
+        y = x * 1.0
+        return np.sum(ruled(x, y)) + np.sum(y ** 2)
+
+    def captured(x):
+        y = x * 1.0
+        g = checkpoint(lambda v: function(v, y))
+        return np.sum(g(x)) + np.sum(y ** 2)
+
+    for one in (f, captured):
+        with pytest.raises(UnsupportedError, match="writes into an array that it is given, or that it captures"):
+            grad(one)(X)
+    assert njit(f)(X) == f(X)
+
+
+def given(made, name, *rules):
+    getattr(made, name)(*rules)
+    return made
 
 
 def test_results_that_are_tuples():

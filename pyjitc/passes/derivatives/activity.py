@@ -30,8 +30,8 @@ from ...types.tangents import holds_complex, is_varying, varies
 from ..unions import Unions
 from .builder import refused
 
-__all__ = ["Activity", "Classes", "SAME_MEMORY", "SAME_VALUE", "arrays_behind", "fixed_of", "has_rule", "is_filled",
-           "is_known", "is_ruled", "items_of", "partials_of", "rules_of", "written"]
+__all__ = ["Activity", "Classes", "SAME_MEMORY", "SAME_VALUE", "arrays_behind", "fixed_of", "has_rule",
+           "holds_memory", "is_filled", "is_known", "is_ruled", "items_of", "partials_of", "rules_of", "written"]
 
 SAME_MEMORY = frozenset((mem.ARRAY_VIEW, s.RETYPE, s.SELECT, s.CHOOSE))
 # Operations whose result is their first operand, after a check or under another type.
@@ -149,7 +149,7 @@ def items_of(inst: Inst) -> list[Value]:
     return made.args if made is not None and made.op is s.TUPLE_MAKE else []
 
 
-def _holds_memory(t) -> bool:
+def holds_memory(t) -> bool:
     """Whether a value of type t, such as a list, may refer to memory with numbers that vary, which other values may
     refer to as well."""
     if type(t) is k.Array or type(t) is k.Tuple:
@@ -180,14 +180,14 @@ class Classes(Unions):
                 if inst.op is s.TUPLE_AT and isinstance(r.type, k.Array):
                     for x in items_of(inst):
                         self.join(x, r)
-                holders = [x for x in (r, *inst.args) if x is not None and _holds_memory(x.type)]
+                holders = [x for x in (r, *inst.args) if x is not None and holds_memory(x.type)]
                 if holders and inst.op not in _OBJECTS:
                     held.append((inst, holders))
                     for x in holders[1:]:
                         self.join(holders[0], x)
                 for e in inst.edges():
                     for p, x in zip(e.block.params, e.args):
-                        if isinstance(x.type, k.Array) or _holds_memory(x.type):
+                        if isinstance(x.type, k.Array) or holds_memory(x.type):
                             self.join(x, p)
 
         # what is stored in a container may alias what is read from it, if anything is read from it

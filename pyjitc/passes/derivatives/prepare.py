@@ -17,7 +17,7 @@ from .builder import Builder, refused
 from .recursion import give_rules
 from .opened import open_cells, open_unions
 from .owned import open_owned
-from .targets import writer
+from .targets import store_into_parameter, writer
 
 # operations that a loop over a tuple whose items have several types may become
 _MOST_UNROLLED = 5_000
@@ -40,27 +40,11 @@ def whole(fn: Function, options, before: Callable, keeps_nests: bool, staying: s
             if not one.flags.noinline:
                 one.flags = one.flags._replace(noinline=True)
                 staying.add(one)
+    for one in reached:
+        if type(one.memo.get("rules")) is Ruled:
+            _check_keeps_arguments(one, options)
     new = copy_of(fn)
-    copies: dict[Function, Function] = {}
-    while True:
-        module = inline.run([new], options)
-        found = False
-        for one in module:
-            for inst in (inst for block in one.blocks for inst in block.insts if inst.op is INVOKE):
-                callee = inst.attrs["callee"]
-                if callee.library or callee in copies.values():
-                    continue
-                if calls_itself(callee):
-                    give_rules(callee)
-                    if type(callee.memo.get("rules")) is Ruled:
-                        _check_repeatable(callee)
-                else:
-                    if callee not in copies:
-                        copies[callee] = to_be_put_in(callee)
-                    inst.attrs["callee"] = copies[callee]
-                    found = True
-        if not found:
-            break
+    module = _put_in_all(new, options)
     if new.flags.parallel:
         for early in (messages, simplify, latches):  # counted loops get their form
             early.run(new, options)
@@ -87,6 +71,44 @@ def whole(fn: Function, options, before: Callable, keeps_nests: bool, staying: s
         inline.run([new], options)
         canonicalise(new, options)
     return new
+
+
+def _put_in_all(new: Function, options) -> list[Function]:
+    """Inline all calls that can be. Returns the functions that remain."""
+    copies: dict[Function, Function] = {}
+    while True:
+        module = inline.run([new], options)
+        found = False
+        for one in module:
+            for inst in (inst for block in one.blocks for inst in block.insts if inst.op is INVOKE):
+                callee = inst.attrs["callee"]
+                if callee.library or callee in copies.values():
+                    continue
+                if calls_itself(callee):
+                    give_rules(callee)
+                    if type(callee.memo.get("rules")) is Ruled:
+                        _check_repeatable(callee)
+                else:
+                    if callee not in copies:
+                        copies[callee] = to_be_put_in(callee)
+                    inst.attrs["callee"] = copies[callee]
+                    found = True
+        if not found:
+            break
+    return module
+
+
+def _check_keeps_arguments(fn: Function, options) -> None:
+    """Refuse a function with derivatives of its own that writes into its arguments: its rules do not say what the
+    derivative of that is."""
+    new = copy_of(fn)
+    _put_in_all(new, options)
+    put_in_calls(new, new.params, options, lambda nest: False)
+    inst = store_into_parameter(new)
+    if inst is not None:
+        raise refused(new, inst, "a function with a derivative of its own, or under pyjitc.checkpoint, writes into an "
+                      "array that it is given, or that it captures",
+                      "write into a copy, and return that: a = a.copy()")
 
 
 def _check_repeatable(fn: Function) -> None:

@@ -44,12 +44,15 @@ def filled(b: Builder, rule: Function, given) -> list[Value]:
 
 
 def has_one_value(t) -> bool:
-    return t is k.NoneType or isinstance(t, k.Singleton) or type(t) is k.Tuple and all(map(has_one_value, t.elements))
+    return t is k.NoneType or isinstance(t, k.Singleton) or (
+        type(t) in (k.Tuple, k.Function) and all(map(has_one_value, t.parts)))
 
 
 def only_value(b: Builder, t) -> Value:
     if type(t) is k.Tuple:
         return b.op(s.TUPLE_MAKE, *(only_value(b, part) for part in t.elements), cls=t.cls)
+    if type(t) is k.Function:
+        return b.op(s.FUNCTION_MAKE, *(only_value(b, part) for part in t.captures), type=t)
     return b.op(CONST, type=t, value=None if t is k.NoneType else t.value)
 
 

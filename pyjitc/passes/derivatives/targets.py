@@ -9,9 +9,12 @@ from ...ops.nest import NEST_INTO, NESTS, kernels
 from ...ops.structure import CHOOSE, SELECT, TUPLE_AT, TUPLE_GET, TUPLE_MAKE
 from ...ops.pyobject import PY_CALL
 from ...types.kinds import Array, Tuple, any_part
-from .activity import Classes, arrays_behind, written
+from .activity import SAME_MEMORY, Classes, arrays_behind, holds_memory, written
 
-__all__ = ["paths_of_arrays", "targets", "writer", "writes_only", "written_parameters", "written_places"]
+__all__ = ["paths_of_arrays", "store_into_parameter", "targets", "writer", "writes_only", "written_parameters",
+           "written_places"]
+
+_MOVING = (TUPLE_GET, TUPLE_MAKE, TUPLE_AT)  # beside SAME_MEMORY, what gives arrays that its operands hold
 
 
 def targets(inst: Inst) -> list[Value]:
@@ -48,17 +51,19 @@ def writes_only(inst: Inst, regions: int, seen: set[Function] | None = None) -> 
     return True
 
 
-def writer(fn: Function, region: int, seen: set[Function] | None = None) -> tuple[Function, Inst] | None:
+def writer(fn: Function, region: int, seen: set[tuple[Function, bool]] | None = None,
+           raising: bool = False) -> tuple[Function, Inst] | None:
     """The first instruction that writes into a region, and the function of the program that it is in. What only makes
-    an exception that leaves the function, such as formatting its message, does not count."""
+    an exception that leaves the function, such as formatting its message, does not count. raising: the function is
+    called for that alone."""
     seen = set() if seen is None else seen
-    seen.add(fn)
+    seen.add((fn, raising))
     for block in fn.blocks:
-        raises = block.terminator.op in (THROW, EXC_THROW) and not block.terminator.edges()
+        raises = raising or block.terminator.op in (THROW, EXC_THROW) and not block.terminator.edges()
         for inst in block.insts:
             if inst.op is INVOKE:
                 callee = inst.attrs["callee"]
-                found = None if callee in seen else writer(callee, region, seen)
+                found = None if (callee, raises) in seen else writer(callee, region, seen, raises)
                 if found is not None:
                     return (fn, inst) if callee.library else found
             elif not writes_only(inst, ~region) and not (raises and inst.op.effects & HOST and inst.op is not PY_CALL):
@@ -78,6 +83,34 @@ def written_parameters(fn: Function) -> set[Value]:
     _join_items(fn, classes)
     found = {classes.of(x) for x in stored}
     return arrays.union([p for p in tuples if classes.of(p) in found])
+
+
+def store_into_parameter(fn: Function) -> Inst | None:
+    """An instruction that writes into an array which may be a parameter, or an item of one. Other than for
+    `written_parameters`, an array that is either a parameter or a copy of it does not make the copy a parameter."""
+    written = written_parameters(fn)
+    if not written:
+        return None
+    incoming: dict[Value, list[Value]] = {}
+    for block in fn.blocks:
+        for e in block.edges():
+            for p, x in zip(e.block.params, e.args):
+                incoming.setdefault(p, []).append(x)
+    for block in fn.blocks:
+        for inst in block.insts:
+            behind = dict.fromkeys(targets(inst))
+            work = list(behind)
+            for x in work:  # appended to during the iteration
+                if x in written:
+                    return inst
+                before = incoming.get(x, []) if x.inst is None else x.inst.args
+                if any(holds_memory(y.type) for y in before):
+                    return inst  # what a container holds is not known here
+                if x.inst is None or x.inst.op in SAME_MEMORY or x.inst.op in _MOVING:
+                    new = [y for y in before if y not in behind and (type(y.type) is Array or _holds_array(y.type))]
+                    behind.update(dict.fromkeys(new))
+                    work += new
+    return None
 
 
 def written_places(fn: Function) -> set[tuple[Value, tuple[int, ...]]]:

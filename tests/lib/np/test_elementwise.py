@@ -251,6 +251,23 @@ def test_order_of_results():
     assert compiled(np.ones((4, 3)).T[:, ::2], np.ones((4, 3)).T[:, ::2]).flags.c_contiguous  # NumPy: Fortran order
 
 
+@pytest.mark.parametrize("function, strides", [
+    (lambda n: np.empty(n), (8,)), (lambda n: np.zeros((3, n), order="F"), (8, 24)),
+    (lambda n: np.ones((2, 3))[:, :n].copy(), (8, 8)), (lambda n: np.ones((n, 3)) + 1.0, (24, 8))])
+def test_strides_of_new_arrays_without_elements(function, strides):
+    expected, actual = function(0), njit(function)(0)
+    assert actual.strides == strides and set(expected.strides) == {0}
+    assert set(njit(lambda n: function(n).strides)(0)) != {0}
+    assert expected.shape == actual.shape and actual.flags.c_contiguous and actual.flags.f_contiguous
+    assert expected.tolist() == actual.tolist() and (actual + 1.0).shape == expected.shape
+
+
+def test_strides_of_views_without_elements():
+    function = njit(lambda a, n: (a[:n], a[:n].strides))
+    part, strides = function(np.ones((2, 3)), 0)
+    assert part.strides == strides == np.ones((2, 3))[:0].strides
+
+
 def test_exponents_of_one_half():
     compiled = njit(lambda a, x: a ** x)
     np.testing.assert_array_equal(compiled(np.array([-np.inf, 4.0]), 0.5), [np.inf, 2.0])
