@@ -1,10 +1,11 @@
-"""Suite `parallel`: loops over `prange`, and whole-array statements, against Numba's with `parallel=True`, and against
-themselves on one thread. Both use all cores that this process may use."""
+"""Suite `parallel`: loops over `prange`, whole-array statements, and kernels of the suite `npbench`, against Numba with
+`parallel=True`, and against themselves on one thread. Both use all cores that this process may use."""
 from __future__ import annotations
 
 import importlib
 import math
 import os
+from typing import Callable
 
 import numpy as np
 
@@ -12,12 +13,15 @@ import pyjitc
 
 from .loops import outcome, same
 from .measure import Sample, progress, ratio, runs, sample
+from .npbench.cases import compiled, kernel
 from .peers import load
 from .table import Row
 
 __all__ = ["measure"]
 
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "parallel_programs.py")
+# Kernels in NumPy style whose statements are worth several threads, and which Numba compiles.
+KERNELS = ("arc_distance", "go_fast", "hdiff", "heat_3d", "jacobi_2d")
 
 
 def measure(peers, *, quick: bool, only: str) -> list[Row]:
@@ -32,7 +36,15 @@ def measure(peers, *, quick: bool, only: str) -> list[Row]:
     for name, (_, prepare) in plain.items():
         if only in name:
             progress(f"parallel: {name}")
-            rows.append(_row(name, prepare, contenders, quick))
+            functions = {label: cases[name][0] for label, cases in contenders.items()}
+            rows.append(_row(name, lambda: prepare(np.random.default_rng(0)), functions, quick))
+    for name in KERNELS:
+        if only in name:
+            progress(f"parallel: {name}")
+            case = kernel(name)
+            functions = {label: compiled(name, "numba" if label == "numba" else "pyjitc", parallel=label != "range")
+                         for label in contenders}
+            rows.append(_row(name, lambda: case.arguments(**case.small), functions, quick))
     progress("")
     against = [row.figure.median for row in rows if row.figure and "numba" in peers]
     if against:
@@ -42,18 +54,15 @@ def measure(peers, *, quick: bool, only: str) -> list[Row]:
     return rows
 
 
-def _row(name: str, prepare, contenders, quick: bool) -> Row:
-    def arguments():
-        return prepare(np.random.default_rng(0))
-
-    judged = "numba" in contenders
+def _row(name: str, arguments: Callable, functions: dict[str, Callable], quick: bool) -> Row:
+    judged = "numba" in functions
     budget = dict(budget=1.0 if judged else None, at_least=True)
-    expected = outcome(contenders["range"][name][0], arguments())
-    for label, cases in contenders.items():
-        problem = same(expected, outcome(cases[name][0], arguments()), exact=False)
+    expected = outcome(functions["range"], arguments())
+    for label, function in functions.items():
+        problem = same(expected, outcome(function, arguments()), exact=False)
         if problem:
             return Row("parallel", name, "x", None, note=f"{label}: {problem}", **budget)
-    times = runs({label: cases[name][0] for label, cases in contenders.items()}, arguments, 5 if quick else 15)
+    times = runs(functions, arguments, 5 if quick else 15)
     cells = {"time": f"{sample(times['pyjitc']).median * 1e3:.3f} ms",
              "over range": f"{ratio(times['range'], times['pyjitc']).median:.2f}x"}
     figure, ratios = ratio(times["pyjitc"], times["pyjitc"]), {}

@@ -104,6 +104,17 @@ def small_regions(out, x, repeats):
             out[i] = 2.0 * x[i] + 1.0
 
 
+@njit
+def histogram(a, bins):
+    counts = np.zeros(bins, np.int64)
+    for part in prange(64):
+        own = np.zeros(bins, np.int64)
+        for i in range(part * len(a) // 64, (part + 1) * len(a) // 64):
+            own[int(a[i] * bins)] += 1
+        counts += own
+    return counts
+
+
 CASES = {
     "saxpy_in_cache": (saxpy, lambda r: (np.zeros(50_000), 1.5, r.random(50_000), r.random(50_000))),
     "saxpy": (saxpy, lambda r: (np.zeros(2_000_000), 1.5, r.random(2_000_000), r.random(2_000_000))),
@@ -118,5 +129,7 @@ CASES = {
                            lambda r: (np.zeros(50_000, np.int64), r.random((50_000, 4)), r.random((16, 4)))),
     "column_sums": (column_sums, lambda r: (r.random((100_000, 16)),)),
     "expression": (expression, lambda r: tuple(r.random((700, 700)) for _ in range(3))),
+    "histogram": (histogram, lambda r: (r.random(2_000_000), 100)),
+    "histogram_of_many": (histogram, lambda r: (r.random(2_000_000), 10_000)),
     "small_regions": (small_regions, lambda r: (np.zeros(1000), r.random(1000), 1000)),
 }

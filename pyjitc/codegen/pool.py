@@ -9,10 +9,12 @@ chunk failed, with Python's error indicator as set by the failed chunk with the 
 to their end, later ones may have. Where one thread is allowed, or a region lies inside another while no worker is free,
 the caller runs the chunks in order.
 
-To wake a sleeping worker takes longer than a short region takes on one thread. So a region of `short` chunks (some
-microseconds at most) wakes workers only in two cases: if after some chunk the remaining ones are estimated to take long
-enough, from the time that the chunks before took; or if the previous region has just ended, so that a program that runs
-short regions one after the other keeps its workers awake.
+A worker without work waits in a loop before it sleeps: for some tens of microseconds, or for up to twice the time from
+the end of the last region but one to the start of the last one, if that was short. To wake it when it sleeps takes
+longer than a short region takes on one thread. So a region of `short` chunks (some microseconds at most) wakes workers
+only in two cases: if after some chunk the remaining ones are estimated to take long enough, from the time that the
+chunks before took; or if the previous region has just ended, so that a program that runs short regions one after the
+other keeps its workers awake.
 
 The caller keeps the interpreter lock, if it has it, until it waits for others; workers take it only for errors, so that
 a region itself needs no lock. The caller polls for signals: in the loops of its own chunks, and while it waits. Loops
@@ -30,6 +32,10 @@ from .link import Target
 __all__ = ["object_for"]
 
 _SPIN = 1000  # tests for work before a worker sleeps, some tens of microseconds
+# In ticks: after a shorter gap between two regions, workers wait up to twice that gap before they sleep. A worker that
+# has lost its core for so long while it waited, because more threads run than there are cores, sleeps early for the
+# next _CROWDED times.
+_NEAR, _LOST, _CROWDED = 500_000, 250_000, 30
 _WAIT = 2000  # tests of the workers before the caller sleeps
 # In ticks of the processor's counter, some billions a second: how long the rest of a region of short chunks must take
 # for it to wake workers, how long after a region the next one wakes them at once, and how long a thread waits before it
@@ -204,6 +210,8 @@ define internal ptr @worker(ptr %number) nounwind noinline {{
   %regionp = getelementptr i8, ptr %record, i64 {RECORD["region"]}
   %limitp = getelementptr i8, ptr %record, i64 {RECORD["limit"]}
   %rest0 = atomicrmw add ptr {_state("resting")}, i32 1 seq_cst
+  %crowdp = alloca i64
+  store i64 0, ptr %crowdp
   br label %top
 top:
   %epoch = load atomic i32, ptr {_state("epoch")} seq_cst, align 4
@@ -258,9 +266,16 @@ next:
   br i1 %others, label %scan, label %scanned
 scanned:
   %any = icmp ne i32 %got1, 0
-  br i1 %any, label %top, label %spin
+  br i1 %any, label %top, label %idle
+idle:
+  %begun = call i64 @llvm.readcyclecounter()
+  %crowd = load i64, ptr %crowdp
+  %less = call i64 @llvm.usub.sat.i64(i64 %crowd, i64 1)
+  store i64 %less, ptr %crowdp
+  br label %spin
 spin:
-  %turn = phi i32 [ 0, %scanned ], [ %turn1, %pause ]
+  %turn = phi i32 [ 0, %idle ], [ %turn1, %pause ], [ %turn1, %patient ]
+  %looked = phi i64 [ %begun, %idle ], [ %looked, %pause ], [ %present, %patient ]
   %now = load atomic i32, ptr {_state("epoch")} acquire, align 4
   %changed = icmp ne i32 %now, %epoch
   br i1 %changed, label %top, label %pause
@@ -268,7 +283,26 @@ pause:
   call void @llvm.x86.sse2.pause()
   %turn1 = add i32 %turn, 1
   %look = icmp slt i32 %turn1, {_SPIN}
-  br i1 %look, label %spin, label %sleep
+  br i1 %look, label %spin, label %longer
+longer:
+  %present = call i64 @llvm.readcyclecounter()
+  %step = sub i64 %present, %looked
+  %lost = icmp ugt i64 %step, {_LOST}
+  br i1 %lost, label %crowded, label %choose
+crowded:
+  store i64 {_CROWDED}, ptr %crowdp
+  br label %sleep
+choose:
+  %gap = load atomic i64, ptr {_state("gap")} monotonic, align 8
+  %near = icmp ult i64 %gap, {_NEAR}
+  %room = icmp eq i64 %less, 0
+  %worth = and i1 %near, %room
+  br i1 %worth, label %patient, label %sleep
+patient:
+  %waited = sub i64 %present, %begun
+  %twice = shl i64 %gap, 1
+  %soon = icmp ult i64 %waited, %twice
+  br i1 %soon, label %spin, label %sleep
 sleep:
   %s0 = atomicrmw add ptr {_state("sleepers")}, i32 1 seq_cst
   %slept = {_FUTEX} {_state("epoch")}, i64 128, i32 %epoch, ptr null, ptr null, i64 0)
@@ -441,6 +475,10 @@ open:
 {_store("takenp", "ptr", "%taken_by", "%slot", SLOT["taken"])}
   call void @llvm.memset.p0.i64(ptr %taken_by, i8 0, i64 %bytes, i1 false)
   %ended = alloca [4 x i64]
+  %now = call i64 @llvm.readcyclecounter()
+  %last = load atomic i64, ptr {_state("last")} monotonic, align 8
+  %since = sub i64 %now, %last
+  store atomic i64 %since, ptr {_state("gap")} monotonic, align 8
   store atomic i32 2, ptr %slot seq_cst, align 4
   %e = atomicrmw add ptr {_state("epoch")}, i32 1 seq_cst
   %sleepers = load atomic i32, ptr {_state("sleepers")} seq_cst, align 4
@@ -449,9 +487,6 @@ open:
 consider:
   br i1 %short, label %lately, label %wake
 lately:
-  %now = call i64 @llvm.readcyclecounter()
-  %last = load atomic i64, ptr {_state("last")} monotonic, align 8
-  %since = sub i64 %now, %last
   %recent = icmp ult i64 %since, {_RECENT}
   br i1 %recent, label %wake, label %own
 wake:

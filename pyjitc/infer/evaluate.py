@@ -16,7 +16,7 @@ from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import exceptions, generic, memory, pyobject, structure
 from ..runtime.dispatcher import ByCount
-from ..types.classes import is_fixed
+from ..types.classes import OWN_MODULES, is_fixed
 from ..types.kinds import (
     Array, Bool, Bytes, Content, Dict, DType, Dual, Ended, Exception_, Function, FunctionObject, Generator, Int,
     Iterator, ListDisplay, Method, NoneType, Object, ObjectOf, RangeType, Singleton, Str, Struct, Super, Tuple,
@@ -562,6 +562,9 @@ class Evaluator(Operations):
                     except Mismatch:
                         raise refused from None
             if type(target) is functools.partial:
+                if str(getattr(target.func, "__module__", "")).partition(".")[0] not in OWN_MODULES:
+                    for name, held in target.keywords.items():
+                        self.session.depend(target.keywords, name, held)
                 fixed = {k: self.held_constant(v) for k, v in target.keywords.items()}
                 return self.call(constant(target.func), [*map(self.held_constant, target.args), *args],
                                  {**fixed, **kwargs})

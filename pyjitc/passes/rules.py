@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
+import numpy as np
+
 from ..base.lazy import lazy
 from ..ir.core import NOWHERE, PURE, RAISES, Function, Inst, Op, Value
 from ..ops import arith as a
@@ -33,7 +35,7 @@ def const_key(type: k.Type | None, value: Any):
         return type, value.__class__, value
     if isinstance(value, tuple):
         return (type, tuple, *(const_key(None, v) for v in value))
-    if hasattr(value, "tobytes") and hasattr(value, "dtype") and not value.shape and value.dtype.kind in "biufc":
+    if isinstance(value, np.generic) and value.dtype.kind in "biufc":
         return type, value.__class__, value.tobytes()
     return type, object, id(value)
 

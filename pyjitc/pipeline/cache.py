@@ -44,7 +44,7 @@ _PATIENCE = 30.0  # seconds for which a process waits for the compile of another
 _IO_ERRORS = (OSError, ValueError, TypeError, EOFError, KeyError, IndexError, AttributeError)
 
 # A variant: (object, objects of the helpers it calls, entry, next, result text, {symbol: recipe} as pairs, guards as
-# (symbol, path, key, fingerprint)); for a kernel (its parts, guards of `portable.keep`).
+# (symbol, path, key, fingerprint, what it shares)); for a kernel (its parts, guards of `portable.keep`).
 Variant = tuple
 _versions: list[str] = []
 of_images: set[str] = set()  # the files of sources() for each image that was read (images.py)

@@ -16,6 +16,7 @@ import enum
 import importlib
 import sys
 import weakref
+from functools import partial
 from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 
 import numpy as np
@@ -29,17 +30,18 @@ from ..runtime.objects import classes_in, is_object_class, type_of_object
 from ..runtime.platform import member_offset
 from ..types import kinds
 from ..types.classes import FIXED_MODULES, is_fixed, is_property, namespace
-from ..types.typeof import attributes_type, plain_array, typeof, variable_type
+from ..types.typeof import attributes_type, instance_type, plain_array, typeof, variable_type
 
 _OURS = f"{__package__.partition('.')[0]}."
 
-__all__ = ["ABSENT", "Guard", "fingerprint", "contents", "code_hash", "type_key", "Paths", "recipe",
-           "rebuild", "follow", "lookup", "portable", "plain_function", "keep", "restore"]
+__all__ = ["ABSENT", "Guard", "fingerprint", "contents", "objects_in", "shared_by", "code_hash", "type_key", "Paths",
+           "recipe", "rebuild", "follow", "lookup", "portable", "plain_function", "keep", "restore"]
 
 _records = lazy("pyjitc.runtime.records")
 _ufuncs = lazy("pyjitc.runtime.ufuncs")  # only programs that make ufuncs load it
 LITERAL = "literal"
 _SCALARS = (type(None), bool, int, float, complex, str, bytes, type(...))
+_EQUAL = (*_SCALARS, tuple, frozenset, np.generic, np.dtype, kinds.Type)  # those that are equal mean the same
 _BOUND = MethodType, BuiltinFunctionType
 _NAMED = (type, BuiltinFunctionType, np.ufunc, type(np.sum), type(np.ndarray.sum), type(str.join))
 
@@ -172,9 +174,12 @@ def fingerprint(value) -> tuple:
     if record is not None:
         return ("ufunc", fingerprint(record.function), repr(record.arguments), repr(record.declared),
                 tuple(map(repr, record.options)))
-    composed = attributes_type(value)
-    if composed is not None:  # read at run time, like arrays
-        return "attributes", type_key(composed)
+    if cls is partial:
+        return ("partial", fingerprint(value.func), fingerprint(value.args), tuple(value.keywords),
+                *map(fingerprint, value.keywords.values()))
+    held = instance_type(value) or attributes_type(value) or type_of_object(value)
+    if held is not None:  # read at run time, like arrays
+        return "instance", type_key(held)
     name = _name(value) if callable(value) else _name_in_numpy(value)
     if name is not None and name[0].partition(".")[0] in FIXED_MODULES:
         return ("name", *name)
@@ -185,6 +190,31 @@ def fingerprint(value) -> tuple:
 
 def _dtype_key(dtype: np.dtype) -> tuple:
     return (dtype.str,) if dtype.names is None else (dtype.type.__name__, repr(dtype))
+
+
+def objects_in(value) -> list:
+    """The value, and for a tuple or a partial function all that is in it."""
+    if type(value) is partial:
+        return [value, *objects_in((value.func, *value.args, *value.keywords.values()))]
+    return [value, *(x for item in value for x in objects_in(item))] if isinstance(value, tuple) else [value]
+
+
+def sharing(value, seen: dict[int, int]) -> tuple[int, ...]:
+    """The numbers of the objects in a guarded value, in the order in which they are first seen: code refers to two
+    globals that are one object by the path of one of them, so it is valid only where they are one object again. seen:
+    the numbers of the objects so far, by identity."""
+    return tuple([seen.setdefault(id(one), len(seen)) for one in objects_in(value) if not isinstance(one, _EQUAL)])
+
+
+def shared_by(values, roots=()) -> list[tuple[int, ...]]:
+    """What the values of all guards of some code share with one another, and with the functions among the arguments:
+    those are part of the code, other arguments differ from call to call."""
+    seen: dict[int, int] = {}
+    for root in roots:
+        for one in objects_in(root):
+            if _function_in(one) is not None:
+                seen.setdefault(id(one), len(seen))
+    return [sharing(value, seen) for value in values]
 
 
 def contents(value) -> tuple[bytes, ...]:
@@ -345,11 +375,16 @@ class Paths:
                 name = _name(cls)
                 if name is not None:
                     self.add(cls, (name,))
-        for n, root in enumerate(roots):
-            self.add(root, (n,))
         for guard in guards:
             self.known.update(_of_library(guard.container))
+        # An argument last: what is also in a global is another object in the next call.
         waiting = list(guards)
+        for n, root in enumerate(roots):
+            self.add(root, (n,))
+            waiting = self._follow(waiting)
+
+    def _follow(self, waiting: list[Guard]) -> list[Guard]:
+        """Adds the values of the guards whose containers are known; returns the other guards."""
         while waiting:
             rest = []
             for guard in waiting:
@@ -366,6 +401,7 @@ class Paths:
             if len(rest) == len(waiting):
                 break
             waiting = rest
+        return waiting
 
     def add(self, value, path: tuple) -> None:
         if id(value) in self.known or type(value) in _SCALARS:
@@ -390,6 +426,9 @@ class Paths:
             for n, item in enumerate(value):
                 self.add(item, (*path, ("item", n)))
             self.add(type(value), (*path, "type"))
+        elif type(value) is partial:
+            for name in ("func", "args", "keywords"):
+                self.add(getattr(value, name), (*path, ("attribute", name)))
         elif kinds.kind_of_class(type(value)) is not None or is_object_class(type(value)):
             self.add(type(value), (*path, "type"))
         elif isinstance(value, (staticmethod, classmethod, property)):

@@ -55,7 +55,7 @@ def _locked(function, *args):
 
 class Entry:
     """The object code of one specialisation. runtime: objects that are loaded before it; objects: (symbol, recipe)
-    pairs; guards: (symbol, path, key, fingerprint)."""
+    pairs; guards: (symbol, path, key, fingerprint, numbers of `portable.shared_by`)."""
 
     __slots__ = ("object", "runtime", "entry", "next", "result", "objects", "guards", "__weakref__")
 
@@ -102,16 +102,19 @@ class Native:
 
     def stale(self) -> bool:
         """Whether a list on which the code depends contains items of other types than at compile time."""
-        return any([(type(guard[4]) in CONTAINERS or isinstance(guard[4], tuple) and any(
-            [type(x) in CONTAINERS for x in _items(guard[4])])) and portable.fingerprint(guard[4]) != guard[3]
-            for guard in self.guards])
+        return any([any([type(x) in CONTAINERS for x in portable.objects_in(guard[4])])
+                    and portable.fingerprint(guard[4]) != guard[3] for guard in self.guards])
 
     def refresh(self, changes: list[list]) -> bool:
         """Accept new objects with an equal meaning. False where the code must be linked or compiled again."""
         inside = {id(value) for value in self.image.objects.values()}
         for guard, now in changes:
-            if portable.fingerprint(now) != guard[3] or any([id(x) in inside for x in _items(guard[4])]):
+            if portable.fingerprint(now) != guard[3] or any([id(x) in inside for x in portable.objects_in(guard[4])]):
                 return False
+        new = {id(guard): now for guard, now in changes}
+        if portable.shared_by([guard[4] for guard in self.guards]) != portable.shared_by(
+                [new.get(id(guard), guard[4]) for guard in self.guards]):
+            return False
         for guard, now in changes:
             _expect(guard[0], now)
             guard[4] = now
@@ -120,11 +123,6 @@ class Native:
     def busy(self) -> bool:
         """Whether a call may be running the code; True where that is not known."""
         return self.active is None or ctypes.c_int64.from_address(self.active).value != 0
-
-
-def _items(value) -> list:
-    """The value, and for a tuple all that is in it."""
-    return [value, *(x for item in value for x in _items(item))] if isinstance(value, tuple) else [value]
 
 
 def _expect(word: int | None, value) -> None:
@@ -142,12 +140,14 @@ def link(entry: Entry, roots) -> Native | None:
     guards = []
     objects = {}
     try:
-        for symbol, path, key, expected in entry.guards:
+        for symbol, path, key, expected, _ in entry.guards:
             container = portable.follow(path, roots)
             value = portable.lookup(container, key)
             if portable.fingerprint(value) != expected:
                 return None
             guards.append([symbol, container, key, expected, value])
+        if portable.shared_by([guard[4] for guard in guards], roots) != [guard[4] for guard in entry.guards]:
+            return None
         for symbol, made in entry.objects:
             objects[symbol] = portable.rebuild(made, roots)
     except (LookupError, AttributeError, TypeError, ValueError):
@@ -276,7 +276,8 @@ def entry_of(compiled, types, roots) -> Entry:
     return Entry(
         compiled.object, compiled.runtime, compiled.entry, compiled.next, str(compiled.result),
         [(symbol, portable.recipe(value, paths)) for symbol, value in compiled.objects.items()],
-        [(g.symbol, paths.of(g.container), g.key, portable.fingerprint(g.value)) for g in compiled.guards])
+        [(g.symbol, paths.of(g.container), g.key, portable.fingerprint(g.value), shared) for g, shared in zip(
+            compiled.guards, portable.shared_by([g.value for g in compiled.guards], roots))])
 
 
 def _remember(code, keys, entry: Entry) -> None:

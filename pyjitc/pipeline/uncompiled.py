@@ -13,7 +13,7 @@ def compile_signature(function, types, options, form=None):
     loaded."""
     changed = []
     for _, _, _, _, _, _, guards in shipped.read(shipped.key_of(function, types, options) or ""):
-        for _, path, key, expected in guards:
+        for _, path, key, expected, _ in guards:
             try:
                 now = portable.fingerprint(portable.lookup(portable.follow(path, (function,)), key))
             except (LookupError, AttributeError, TypeError, ValueError):

@@ -25,9 +25,10 @@ __all__ = ["CHUNKS", "RECORD", "RECORD_BYTES", "SLOT", "SLOTS", "SLOTS_AT", "SLO
 # number of threads, callers included; resting: number of workers without work; key: key of the C library for RECORD;
 # closed: whether the interpreter is ending, so that regions run on their caller only; interpreter: the address of
 # Python's state; spare: a RECORD where there is no memory for one; last: when the last region ended, in ticks of the
-# processor, away from the words that waiting workers read.
+# processor, away from the words that waiting workers read; gap: the ticks from the end of a region to the start of the
+# last one.
 STATE = {"epoch": 0, "sleepers": 4, "workers": 8, "starting": 12, "most": 16, "resting": 20, "key": 24,
-         "closed": 28, "interpreter": 32, "spare": 64, "last": 112}
+         "closed": 28, "interpreter": 32, "spare": 64, "last": 112, "gap": 120}
 # state: 0 free, 1 taken, 2 open to workers; refs: workers inside; function: i32 (ptr frame, i64 chunk); chunks: number
 # of chunks; limit: threads with a lower number may help; waits: whether the caller sleeps until refs is 0; error: the
 # exception of the first failed chunk, with its number; parent: the region around it, in which the caller works on

@@ -1,4 +1,5 @@
 """The disk cache: hits in other processes, keys, and failures of files and folders."""
+import functools
 import importlib
 import marshal
 import os
@@ -77,6 +78,92 @@ def test_globals_without_a_name_of_their_own_are_found(tmp_path, monkeypatch, so
         expected = outcome(compiled.py_func, (3,))
         assert not difference(expected, outcome(compiled, (3,)))
         assert compiled.stats["disk"] == (n >= len(values)), value
+
+
+class Held:
+    def __init__(self, x):
+        self.x = x
+
+    def twice(self):
+        return self.x * 2
+
+
+def _less(a, b):
+    return a - b
+
+
+@pytest.mark.parametrize("source, makers", [
+    ("def f(x): return K.random(), K.integers(x), K.normal()", [lambda: np.random.default_rng(1)]),
+    ("def f(x): return K.random_sample() + x", [lambda: np.random.RandomState(1)]),
+    ("def f(x): return K.random() + x", [lambda: random.Random(1)]),
+    ("def f(x): return K.x + x, K.twice()", [lambda: Held(2.5), lambda: Held(7), lambda: Held((1, 2.0)[1])]),
+    ("def f(x): return K(x)", [lambda: functools.partial(_less, 2), lambda: functools.partial(_less, 2.0),
+                               lambda: functools.partial(_less, b=2), lambda: functools.partial(_less, b=3)]),
+])
+def test_objects_in_globals_are_found_by_their_type_and_partial_functions_by_their_parts(
+        tmp_path, monkeypatch, source, makers):
+    monkeypatch.setenv("PYJITC_CACHE_DIR", str(tmp_path))
+    for n, make in enumerate((*makers, *makers)):
+        compiled = fresh(source, make())
+        compiled(3)
+        compiled.py_func.__globals__["K"] = make()  # generators go on
+        result = outcome(compiled, (3,))
+        compiled.py_func.__globals__["K"] = make()
+        assert not difference(outcome(compiled.py_func, (3,)), result)
+        assert compiled.stats["disk"] == 1 or n < len(makers), (n, compiled.stats)
+
+
+@pytest.mark.parametrize("make", [lambda x: np.array([x]), lambda x: [x], lambda x: Held(x),
+                                  lambda x: functools.partial(_less, x), lambda x: (np.array([x]), 1)])
+def test_two_globals_that_were_one_object_need_not_be_one_in_the_next_process(tmp_path, monkeypatch, make):
+    """Code refers to both by the place of one of them."""
+    monkeypatch.setenv("PYJITC_CACHE_DIR", str(tmp_path))
+    read = {list: "K[0] - L[0]", Held: "K.x - L.x", np.ndarray: "K[0] - L[0]", tuple: "K[0][0] - L[0][0]"}
+    first, second = make(1.0), make(5.0)
+    source = f"def f(): return {read.get(type(first), 'K(0.0) - L(0.0)')}" + ", K is L" * (type(first) is not tuple)
+    for k, other in ((first, first), (first, second), (second, first), (second, second), (first, second)):
+        specialisation._table.clear()
+        compiled = fresh(source, k)
+        compiled.py_func.__globals__["L"] = other
+        assert not difference(outcome(compiled.py_func, ()), outcome(compiled, ()))
+    assert compiled.stats["disk"] == 1
+    for other in (first, second, first):  # also in one process
+        compiled.py_func.__globals__["L"] = other
+        assert not difference(outcome(compiled.py_func, ()), outcome(compiled, ()))
+
+
+@pytest.mark.parametrize("make", [lambda x: np.array([x]), lambda x: [x], lambda x: Held(x)])
+def test_a_global_that_was_also_an_argument_stays_the_global(tmp_path, monkeypatch, make):
+    monkeypatch.setenv("PYJITC_CACHE_DIR", str(tmp_path))
+    held = make(1.0)
+    read = ".x" if type(held) is Held else "[0]"
+    source = f"def f(a): return K{read} * 10.0 + a{read}, K is a"
+    for given in (held, make(2.0), held):
+        compiled = fresh(source, held)
+        assert compiled(given) == compiled.py_func(given)
+    assert compiled.stats["disk"] == 1
+
+
+def test_a_function_that_is_a_global_and_an_argument_is_not_taken_for_another_one(tmp_path, monkeypatch):
+    """Functions with the same code are of one type; what they have captured differs."""
+    monkeypatch.setenv("PYJITC_CACHE_DIR", str(tmp_path))
+
+    def adder(n):
+        return lambda x: x + n
+
+    one = adder(1)
+    for given in (one, adder(5), one, adder(1)):
+        compiled = fresh("def f(g, x): return K(x) * 100 + g(x)", one)
+        assert not difference(outcome(compiled.py_func, (given, 1)), outcome(compiled, (given, 1)))
+
+
+def test_the_keywords_of_a_partial_function_may_change(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYJITC_CACHE_DIR", str(tmp_path))
+    held = functools.partial(_less, b=2)
+    compiled = fresh("def f(x): return K(x)", held)
+    assert compiled(5) == 3
+    held.keywords["b"] = 4
+    assert compiled(5) == 1
 
 
 def test_a_set_in_another_order_is_another_one(tmp_path, monkeypatch):

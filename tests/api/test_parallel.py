@@ -858,6 +858,39 @@ def test_numbers_of_threads():
     assert done.stdout == "fine\n", done.stderr
 
 
+IDLE = textwrap.dedent("""
+    import time
+    import numpy as np
+    from pyjitc import njit, prange
+
+    @njit(parallel=True)
+    def f(a):
+        for i in prange(len(a)):
+            a[i] += 1.0
+
+    def cpu(gap, count):
+        for _ in range(50):  # so that the workers know a short gap
+            f(a)
+        start = time.process_time()
+        for _ in range(count):
+            f(a)
+            time.sleep(gap)
+        return time.process_time() - start
+
+    a = np.zeros(2_000_000)
+    f(a)
+    used = cpu(0.2, 5)
+    assert used < 0.2, used  # of a second for each of three workers
+    print("fine")
+""")
+
+
+def test_workers_sleep_while_there_is_no_region():
+    done = subprocess.run([sys.executable, "-c", IDLE], capture_output=True, text=True, timeout=60,
+                          env={**os.environ, "PYJITC_NUM_THREADS": "4"})
+    assert done.stdout == "fine\n", done.stderr
+
+
 def chosen(n):
     set_num_threads(n)
     return get_num_threads(), get_thread_id()

@@ -1,10 +1,11 @@
 """Objects in containers that globals and classes hold: read and changed by compiled code, and changed between calls."""
 import warnings
 
+import numpy as np
 import pytest
 
-from pyjitc import jit, njit
-from tests.oracle import agree
+from pyjitc import TypingError, jit, njit
+from tests.oracle import agree, difference, outcome
 
 
 class Item:
@@ -141,3 +142,23 @@ def test_an_object_of_another_class():
     assert compiled() == f()
     ITEMS[1] = Other()
     assert compiled() == f()
+
+
+MASKED = np.ma.masked
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: (x is MASKED, MASKED is None, MASKED is np.ma.masked),
+    lambda x: bool(MASKED),
+])
+def test_the_masked_constant_is_an_object_that_is_compared_by_identity(f):
+    assert not difference(outcome(f, (1.0,)), outcome(njit(f), (1.0,)))
+
+
+def test_the_masked_constant_is_returned_as_it_is():
+    assert all(one is MASKED for one in njit(lambda: (MASKED, np.ma.masked))()) and njit(lambda: MASKED)() is np.ma.masked
+
+
+def test_operations_on_the_masked_constant_are_refused_where_they_stand():
+    with pytest.raises(TypingError, match="MaskedConstant(.|\n)*test_global_objects.py"):
+        njit(lambda x: x + MASKED)(1.0)
