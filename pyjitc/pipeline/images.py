@@ -143,7 +143,8 @@ class Images:
         """The hash of a specialisation; raises _NotStored."""
         known = self.prototypes.get(proto)
         if known is None:
-            known = self.prototypes[proto] = proto.globals.get("__name__"), proto.qualname, _code_key(proto.code)
+            known = self.prototypes[proto] = (proto.globals.get("__name__"), proto.qualname, _code_key(proto.code),
+                                              getattr(proto, "step", None))  # the steps of a generator share its code
         encoder = _Encoder(self)
         parts = known, tuple([(encoder.value(t), encoder.value(v)) for t, v in args]), encoder.types, options
         text = repr((parts, cache.versions(), environment("PYJITC_BLAS")))
