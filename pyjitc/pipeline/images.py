@@ -144,7 +144,7 @@ class Images:
         known = self.prototypes.get(proto)
         if known is None:
             known = self.prototypes[proto] = (proto.globals.get("__name__"), proto.qualname, _code_key(proto.code),
-                                              getattr(proto, "step", None))  # of a generator
+                                              getattr(proto, "step", None))  # the steps of a generator share its code
         encoder = _Encoder(self)
         parts = known, tuple([(encoder.value(t), encoder.value(v)) for t, v in args]), encoder.types, options
         text = repr((parts, cache.versions(), environment("PYJITC_BLAS")))

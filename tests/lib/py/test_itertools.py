@@ -230,3 +230,13 @@ def test_loops_are_native():
 
     compiled = agree(f, 9)
     assert "py_call" not in compiled.inspect_ir("(int64,)")
+
+
+def test_steps_of_one_generator_of_the_library_are_different_functions():
+    def f(start):
+        numbers = itertools.count(start, 2)
+        x = next(numbers)
+        y = next(numbers)
+        return x, y, next(numbers)
+
+    agree(f, 5)
