@@ -37,7 +37,6 @@ from ..ir.uses import readers as readers_of
 from ..ops import control
 from ..ops.arith import IADD, IAND, IGT, ILT, IMUL, INE, ISHR, ISUB
 from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_NEW, ARRAY_STORE, FUEL, HIDDEN, POLL, item_bytes
-from ..ops.natives import NATIVE_LOAD
 from ..ops.structure import SELECT
 from ..types.kinds import Bool, Int
 from .counted import FEW, Definitions, affine, counts_down, find, step_of
@@ -216,7 +215,9 @@ class _Polls:
     def searches_list(self, loop, counted) -> bool:
         """Whether a loop searches a native list, item by item: it makes no more trips than there are items, mostly few,
         and LLVM does not vectorise it."""
-        found = {b for b in loop.blocks for i in b.insts if i.op is NATIVE_LOAD and counted.steps.get(i.args[1]) == 1}
+        of_item = ir.reads(ir.ITEMS)  # what only loads of items do; the module of native lists need not be loaded
+        found = {b for b in loop.blocks for i in b.insts
+                 if i.op.effects == of_item and len(i.args) == 2 and counted.steps.get(i.args[1]) == 1}
         return (any(all(self.nest.dom.dominates(b, latch) for latch in loop.latches) for b in found)
                 and any(e.block not in loop.blocks for b in loop.blocks if b is not loop.header for e in b.edges()))
 
