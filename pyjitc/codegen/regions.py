@@ -11,18 +11,12 @@ __all__ = ["call"]
 
 
 def call(e, inst: ir.Inst, callee: ir.Function) -> str:
-    """Emit the call of a function for all chunks; returns the status. A single chunk needs no pool: the function is
-    called as any other."""
+    """Emit the call of a function for all chunks; returns the status. A single chunk needs no pool. The function keeps
+    one caller, the one that loads the values from the frame: where it had two, LLVM made slower code of it."""
     chunks, *rest = [e.values[x] for x in inst.args]
     parts = [(c, v) for p, values in zip(callee.params[1:], rest, strict=True)
              for c, v in zip(components(p.type), values, strict=True)]
-    single, several, done = e.label("single"), e.label("several"), e.label("done")
-    e.branch(e.assign(f"icmp eq i64 {chunks[0]}, 1"), single, several)
-    e.start(single)
-    alone, _ = e.native_call(callee, ["i64 0", *(f"{c} {v}" for c, v in parts)])
-    at_single = e.current
-    e.jump(done)
-    e.start(several)
+    entry = _entry(e, callee, [c for c, _ in parts])
     frame = e.alloca("i64", max(len(parts), 1))
     for k, (c, v) in enumerate(parts):
         where = frame if k == 0 else e.assign(f"getelementptr i64, ptr {frame}, i64 {k}")
@@ -32,8 +26,14 @@ def call(e, inst: ir.Inst, callee: ir.Function) -> str:
     short = "false"
     if "short" in inst.attrs:  # the first value is how many iterations a chunk has
         short = e.assign(f"icmp ule i64 {rest[0][0]}, {inst.attrs['short']}")
-    shared = e.assign(f"call i32 @pyjitc_region(ptr {_entry(e, callee, [c for c, _ in parts])}, ptr {frame}, "
-                      f"i64 {chunks[0]}, ptr null, i1 {short})")
+    single, several, done = e.label("single"), e.label("several"), e.label("done")
+    e.branch(e.assign(f"icmp eq i64 {chunks[0]}, 1"), single, several)
+    e.start(single)
+    alone = e.assign(f"call i32 {entry}(ptr {frame}, i64 0)")
+    at_single = e.current
+    e.jump(done)
+    e.start(several)
+    shared = e.assign(f"call i32 @pyjitc_region(ptr {entry}, ptr {frame}, i64 {chunks[0]}, ptr null, i1 {short})")
     at_several = e.current
     e.jump(done)
     e.start(done)
