@@ -22,7 +22,7 @@ from .module import Module
 
 regions = lazy(f"{__package__}.regions")  # only programs with parallel loops load it
 
-__all__ = ["FunctionEmitter", "stays_call"]
+__all__ = ["CheckingEmitter", "FunctionEmitter", "stays_call"]
 
 _LARGE = 20  # the most instructions of a function that is inlined into its stub
 _RELEASES = 40  # the most instructions that release something in a function in which each release is inlined
@@ -433,3 +433,18 @@ _CONTROL = {
     control.RETURN: _F.return_, control.UNREACHABLE: _F.unreachable, control.RERAISE: _F.reraise,
     control.INVOKE: _F.invoke,
 }
+
+
+class CheckingEmitter(FunctionEmitter):
+    """Emits a function for a target that has no code for some instructions: `check` raises for their text."""
+
+    def assign(self, rhs: str) -> str:
+        self.check(rhs)
+        return super().assign(rhs)
+
+    def line(self, text: str) -> None:
+        self.check(text)
+        super().line(text)
+
+    def check(self, text: str) -> None:
+        raise NotImplementedError

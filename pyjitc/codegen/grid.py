@@ -18,7 +18,7 @@ from ..ops import gpu, grid
 from . import inlining, link, threads, watch
 from .emitter import Emitter, memory_type
 from .leaves import components
-from .function import FunctionEmitter
+from .function import CheckingEmitter
 from .gridkernel import CONTROL, ENTRY, MAX_VALUES, WORDS, GridKernel
 from .link import Target
 from .module import Module
@@ -74,7 +74,7 @@ _NOTE = f"""define internal void @pyjitc_note(ptr %context, i64 %site, {_VALUES}
 _BYTES = {"i8": 1, "i16": 2, "half": 2, "i32": 4, "float": 4}
 
 
-class _GridEmitter(FunctionEmitter):
+class _GridEmitter(CheckingEmitter):
     """Emits one function. The block function keeps the words of the context that do not change during a block in
     registers."""
 
@@ -188,14 +188,6 @@ class _GridEmitter(FunctionEmitter):
         fn, loc = self.fn, self.inst.loc
         return UnsupportedError(Diagnostic(f"a kernel has no code for {what}", fn.filename, loc.line or fn.firstlineno,
                                            loc.end_line, loc.col, loc.end_col, fn.qualname, hint=hint))
-
-    def assign(self, rhs: str) -> str:
-        self.check(rhs)
-        return super().assign(rhs)
-
-    def line(self, text: str) -> None:
-        self.check(text)
-        super().line(text)
 
     def check(self, text: str) -> None:
         if ("@Py" in text or "@_Py" in text) and self.inst.op is not gpu.PRINT:  # which takes the interpreter lock

@@ -27,7 +27,7 @@ from ..passes.device import calls_in, in_program
 from ..types.kinds import Array, Bytes, Object, Str, Type
 from . import inlining, link, ptxtext
 from .leaves import components
-from .function import FunctionEmitter
+from .function import CheckingEmitter
 from .link import Target
 from .module import Module
 from .nvptx_ops import LOWERINGS, coordinate, grid_barrier_text
@@ -234,7 +234,7 @@ def _fail_text() -> str:
     return "\n".join([*lines, "  br label %end", "end:", "  call void @llvm.nvvm.exit()", "  unreachable", "}"])
 
 
-class _DeviceEmitter(FunctionEmitter):
+class _DeviceEmitter(CheckingEmitter):
     """Emits one device function."""
 
     indefinite = False
@@ -282,14 +282,6 @@ class _DeviceEmitter(FunctionEmitter):
             self.values[inst.result] = ["null"]
         else:
             super().const(inst)
-
-    def assign(self, rhs: str) -> str:
-        self.check(rhs)
-        return super().assign(rhs)
-
-    def line(self, text: str) -> None:
-        self.check(text)
-        super().line(text)
 
     def check(self, text: str) -> None:
         """Refuse a call of a function that a GPU does not have."""

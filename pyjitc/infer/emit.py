@@ -98,8 +98,6 @@ def close(functions, session) -> None:
                     _of_one_member(inst)
 
 
-
-
 def _of_one_member(inst: ir.Inst) -> None:
     """Rewrite an operation on a union whose members differed in type variables alone, and are one type now."""
     if inst.op is structure.UNION_IS:

@@ -156,7 +156,7 @@ class Chunks:
             shared = v.inst is not None and v.inst.op is random.RANDOM_GLOBAL
             key = v.type.cls if shared else v
             if key not in self.seeds:
-                whole = _made(b, random.RANDOM_GLOBAL, v.type, cls=v.type.cls) if shared else v
+                whole = b.make(random.RANDOM_GLOBAL, v.type, cls=v.type.cls) if shared else v
                 self.seeds[key] = b.op(random.RANDOM_NEXT, whole, type=k.uint64, kind="uint64")
         self.copies_of = {}
         for root, lengths in self.extents.items():
@@ -187,7 +187,7 @@ class Chunks:
             entry.params.append(seed_in)
             given.append(seed)
             cls = key if isinstance(key, type) else key.type.cls
-            self.streams[key] = _made(e, random.CHUNK_RANDOM, k.Instance(cls), seed_in, number, cls=cls)
+            self.streams[key] = e.make(random.CHUNK_RANDOM, k.Instance(cls), seed_in, number, cls=cls)
         for v in region.generators:
             if v not in region.defined:
                 shared = v.inst is not None and v.inst.op is random.RANDOM_GLOBAL
@@ -412,9 +412,3 @@ def _for_all(where: ir.Block, blocks, lengths, loc, unwind, body) -> ir.Block:
         where.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(head, steps)]))
         where = after
     return where
-
-
-def _made(b: Builder, op: ir.Op, t, *args, **attrs) -> ir.Value:
-    result = b.op(op, *args, type=t)
-    result.inst.attrs.update(attrs)
-    return result

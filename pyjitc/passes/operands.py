@@ -42,10 +42,14 @@ class Builder:
     def const(self, t, value):
         return self.op(CONST, type=t, value=value)
 
+    def make(self, op, t, *args, **attrs):
+        """As `op`, for a result of type t; one of the attributes may be called `type`."""
+        result = self.op(op, *args, type=t)
+        self.insts[-1].attrs.update(attrs)
+        return result
+
     def cast(self, value, t):
-        found = self.op(a.CAST, value, type=t)
-        self.insts[-1].attrs["type"] = t
-        return found
+        return self.make(a.CAST, t, value, type=t)
 
     def is_const(self, value, what):
         made = value.inst

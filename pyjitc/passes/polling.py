@@ -16,13 +16,12 @@ After:   header(i, stop): branch i != stop -> go(stop), pause
          go(stop): body: ... jump header(i+1, stop)
 A row, an innermost loop that the guard before its nest has found short enough (`versioning.py`), or one that searches a
 native list, whose items are in memory, runs to its end; the loop around it polls for the length of the row at each of
-its steps. A loop that is known to make few trips does not
-poll, neither one of constant length nor one for which the guard says so.
-The body of a loop of a few scalar operations is written four times, with one poll for all copies. A function
-is flagged `skips_loop_passes` if all of its loops have the single-loop form above and recompute no invariant value: the
-loop passes of LLVM would find nothing to do. An outer loop needs no poll of its own if no iteration can finish without
-reaching the poll of an inner loop. Where an iteration may make an array, or copy or search an object of the
-interpreter, which may be large, polls are closer together. A counted loop that has no effects and whose values are
+its steps. A loop that is known to make few trips does not poll, neither one of constant length nor one for which the
+guard says so. The body of a loop of a few scalar operations is written four times, with one poll for all copies.
+A function is flagged `skips_loop_passes` if all of its loops have the single-loop form above and recompute no invariant
+value: the loop passes of LLVM would find nothing to do. An outer loop needs no poll of its own if no iteration can
+finish without reaching the poll of an inner loop. Where an iteration may make an array, or copy or search an object of
+the interpreter, which may be large, polls are closer together. A counted loop that has no effects and whose values are
 unused is bypassed. Loops of library functions that must not handle signals (`unpolled`) have no poll.
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order.
 """

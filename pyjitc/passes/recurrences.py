@@ -17,9 +17,10 @@ from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import arith as a
 from ..ops import control
 from ..ops.memory import ARRAY_LOAD, ARRAY_STORE
-from ..types.kinds import Bool, Float, Int, is_float
+from ..types.kinds import Bool, Int, is_float
 from .alias import Aliases
 from .counted import Affine, Counted, Definitions, affine, find, first_and_last
+from .operands import Builder, constant_of
 from .repair import repair
 from .rewrite import substitute
 
@@ -119,15 +120,12 @@ class _Loop:
         loc, entry = load.loc, counted.entry
         start = dict(zip(header.params, entry.args))
         enter, first, begin = ir.Block("enter"), ir.Block("first"), ir.Block("begin", [ir.Value(t)])
-
-        def make(where, op, *args, type=t, **attrs):
-            where.insts.append(ir.Inst(op, args, attrs, ir.Value(type), loc))
-            return where.insts[-1].result
-
-        more = make(enter, a.IGT, start[counted.left], make(enter, control.CONST, type=Int, value=0), type=Bool)
-        none = make(enter, control.CONST, value=0.0 if t is Float else a.numpy_class(t)(0))
+        b = Builder(enter.insts, loc, None)
+        more = b.op(a.IGT, start[counted.left], b.const(Int, 0), type=Bool)
+        none = b.const(t, constant_of(t, 0))
         enter.insts.append(ir.Inst(control.BRANCH, (more,), {}, None, loc, [ir.Edge(first), ir.Edge(begin, [none])]))
-        element = make(first, ARRAY_LOAD, *[start.get(v, v) for v in load.args], **load.attrs)
+        element = Builder(first.insts, loc, None).op(
+            ARRAY_LOAD, *[start.get(v, v) for v in load.args], type=t, **load.attrs)
         first.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(begin, [element])]))
         carried = ir.Value(t, load.result.name)
         begin.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(header, [*entry.args, begin.params[0]])]))

@@ -21,6 +21,7 @@ from ..ops import control
 from ..ops.structure import CHOOSE, SELECT, TUPLE_AT, TUPLE_MAKE
 from ..types.kinds import Bool, Int, NpInt, Tuple
 from .counted import Counted, Definitions, find
+from .operands import Builder
 from .rewrite import substitute
 
 __all__ = ["run"]
@@ -239,40 +240,35 @@ def _replace(fn, counted: Counted, trips: int) -> bool:
 
 def _look_up(block, values, p, constant, tables: dict[ir.Value, _Table], loc) -> ir.Value:
     """Add the instructions that compute the number `p` after some trips from the values before."""
-    t = p.type
+    t, b = p.type, Builder(block.insts, loc, None)
 
-    def make(op, *args, type=t, **attrs):
-        block.insts.append(ir.Inst(op, args, attrs, ir.Value(type), loc))
-        return block.insts[-1].result
-
-    def number(value, type=t):
-        signed = value - 2 * (value & _sign(type))
-        return make(control.CONST, type=type, value=signed if type is Int else a.numpy_class(type)(signed))
+    def number(value):
+        signed = value - 2 * (value & _sign(t))
+        return b.const(t, signed if t is Int else a.numpy_class(t)(signed))
 
     def moved(x, by):
-        return make(a.ISHL if by > 0 else a.ISHR, x, number(abs(by))) if by else x
+        return b.op(a.ISHL if by > 0 else a.ISHR, x, number(abs(by)), type=t) if by else x
 
     parts: list[ir.Value] = []
     indices: dict[tuple[int, tuple[int, ...]], ir.Value] = {}
     for v, table in tables.items():
         if table.keep:
-            x = make(a.IAND, values[v], number(table.keep)) if table.masked else values[v]
+            x = b.op(a.IAND, values[v], number(table.keep), type=t) if table.masked else values[v]
             parts.append(moved(x, table.by))
         if len(table.entries) > 1:
             key = table.low, table.entries
-            indices[key] = make(a.IXOR, indices[key], values[v]) if key in indices else values[v]
+            indices[key] = b.op(a.IXOR, indices[key], values[v], type=t) if key in indices else values[v]
     for (low, entries), x in indices.items():
-        at = make(a.IAND, moved(x, -low), number(len(entries) - 1))
+        at = b.op(a.IAND, moved(x, -low), number(len(entries) - 1), type=t)
         if t is not Int:
-            at = make(a.CAST, at, type=Int)
-            block.insts[-1].attrs["type"] = Int
+            at = b.cast(at, Int)
         kept = [number(entry ^ constant) for entry in entries]
         constant = 0
-        row = make(TUPLE_MAKE, *kept, type=Tuple([t] * len(kept)), cls=None)
-        parts.append(make(TUPLE_AT, row, at))
+        row = b.op(TUPLE_MAKE, *kept, type=Tuple([t] * len(kept)), cls=None)
+        parts.append(b.op(TUPLE_AT, row, at, type=t))
     if constant or not parts:
         parts.append(number(constant))
     result = parts[0]
     for one in parts[1:]:
-        result = make(a.IXOR, result, one)
+        result = b.op(a.IXOR, result, one, type=t)
     return result

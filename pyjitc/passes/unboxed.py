@@ -23,11 +23,12 @@ from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ir.uses import readers
 from ..ops import control
-from ..ops.arith import BAND, CAST, IADD, IGT, ILE, IMUL
+from ..ops.arith import IADD, IGT, ILE, IMUL
 from ..ops.containers import LIST_APART, LIST_COPIED, LIST_GET, LIST_LEN, LIST_SET, LIST_WIDTH
 from ..ops.memory import ARRAY_LOAD, ARRAY_NEW, ARRAY_STORE, CHECK_INDEX
 from ..types.kinds import Array, Bool, Float, Int, List, NativeList, float64, int64
 from .counted import Definitions, find
+from .operands import Builder
 from .repair import repair
 from .rewrite import clone_blocks, substitute
 
@@ -176,7 +177,7 @@ def _is_known(v: ir.Value, loop, defs) -> bool:
     return inst.op.effects == ir.PURE and all([_is_known(x, loop, defs) for x in inst.args])
 
 
-def _before(make, v: ir.Value, loop, defs, made: dict) -> ir.Value:
+def _before(b, v: ir.Value, loop, defs, made: dict) -> ir.Value:
     """The value, computed before the nest. made: the values so far."""
     inst = v.inst
     if inst is None or defs.block_of[v] not in loop.blocks:
@@ -184,9 +185,9 @@ def _before(make, v: ir.Value, loop, defs, made: dict) -> ir.Value:
     if v not in made:
         if inst.op is LIST_LEN:
             root, row = _root(inst.args[0], loop, defs)
-            made[v] = make(LIST_LEN, inst.args[0]) if row is None else make(LIST_WIDTH, root)
+            made[v] = b.op(LIST_LEN, inst.args[0], type=Int) if row is None else b.op(LIST_WIDTH, root, type=Int)
         else:
-            made[v] = make(inst.op, *[_before(make, x, loop, defs, made) for x in inst.args], of=v.type, **inst.attrs)
+            made[v] = b.make(inst.op, v.type, *[_before(b, x, loop, defs, made) for x in inst.args], **inst.attrs)
     return made[v]
 
 
@@ -224,18 +225,19 @@ def _copy(fn, loop, plan, defs) -> list[ir.Block]:
     entry, loc = plan.counted.entry, plan.counted.entry_inst.loc
     guard, making, other = ir.Block("guard"), ir.Block("copy"), ir.Block("other")
     other.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(loop.header, entry.args)]))
-    shapes = {root: _shape(_Maker(guard, loc), root) for root in plan.uses}
+    b = Builder(guard.insts, loc, None)
+    shapes = {root: _shape(b, root) for root in plan.uses}
     before: dict[ir.Value, ir.Value] = {}  # what is computed in the nest and the guard -> the value in the guard
-    yes = _guard(_Maker(guard, loc), plan, shapes, partial(_before, loop=loop, defs=defs, made=before))
+    yes = _guard(b, plan, shapes, partial(_before, loop=loop, defs=defs, made=before))
     arrays = {}
-    make = _Maker(making, loc)
-    tests = [make(LIST_APART, x, y, of=Bool, itself=x is y) for x, y in plan.different()]
+    b = Builder(making.insts, loc, None)
+    tests = [b.op(LIST_APART, x, y, type=Bool, itself=x is y) for x, y in plan.different()]
     for root, shape in shapes.items():
         item = root.type.item if len(shape) == 1 else root.type.item.item
         t = Array(NUMBERS[item], len(shape), "C")
-        arrays[root] = make(ARRAY_NEW, *shape, of=t, type=t, zero=False)
-        tests.append(make(LIST_COPIED, root, arrays[root], of=Bool, item=item))
-    held = make.all(tests)
+        arrays[root] = b.make(ARRAY_NEW, t, *shape, type=t, zero=False)
+        tests.append(b.op(LIST_COPIED, root, arrays[root], type=Bool, item=item))
+    held = b.all(tests)
     for block, test, to, likely in ((guard, yes, ir.Edge(making), {}),
                                     (making, held, ir.Edge(copies[loop.header], [*entry.args]),
                                      {"likely": True, "alike": True})):
@@ -248,53 +250,37 @@ def _copy(fn, loop, plan, defs) -> list[ir.Block]:
     return [copies[header] for header in headers]
 
 
-class _Maker:
-    """Appends instructions to a block. of: the type of the result."""
-
-    def __init__(self, block, loc):
-        self.block, self.loc = block, loc
-
-    def __call__(self, op, *args, of=Int, **attrs):
-        self.block.insts.append(ir.Inst(op, args, attrs, ir.Value(of), self.loc))
-        return self.block.insts[-1].result
-
-    def constant(self, value):
-        return self(control.CONST, value=value)
-
-    def all(self, tests):
-        return reduce(lambda x, y: self(BAND, x, y, of=Bool), tests)
-
-    def product(self, lengths):
-        return reduce(partial(self, IMUL), lengths)
+def _product(b, lengths):
+    return reduce(lambda x, y: b.op(IMUL, x, y, type=Int), lengths)
 
 
 def _headers(loop):
     return [loop.header, *[header for one in loop.inner for header in _headers(one)]]
 
 
-def _shape(make, root) -> list[ir.Value]:
-    shape = [make(LIST_LEN, root)]
-    return shape if root.type.item in NUMBERS else [*shape, make(LIST_WIDTH, root)]
+def _shape(b, root) -> list[ir.Value]:
+    shape = [b.op(LIST_LEN, root, type=Int)]
+    return shape if root.type.item in NUMBERS else [*shape, b.op(LIST_WIDTH, root, type=Int)]
 
 
-def _guard(make, plan, shapes, before) -> ir.Value:
+def _guard(b, plan, shapes, before) -> ir.Value:
     """Whether the nest reads the items often enough and runs briefly enough. Where a length is not in range, the
     products of lengths mean nothing, and the answer is no."""
-    tests, zero, most = [], make.constant(0), make.constant(_LONGEST)
-    counts = {z: shapes[z][0] if z in shapes else make(LIST_LEN, z) for pair in plan.different() for z in pair
-              if z.type.item not in NUMBERS}
-    work_of = [[before(make, n) for n in around] for around in plan.work]
+    tests, zero, most = [], b.const(Int, 0), b.const(Int, _LONGEST)
+    counts = {z: shapes[z][0] if z in shapes else b.op(LIST_LEN, z, type=Int) for pair in plan.different()
+              for z in pair if z.type.item not in NUMBERS}
+    work_of = [[before(b, n) for n in around] for around in plan.work]
     lengths = [n for around in (*work_of, *shapes.values()) for n in around] + [*counts.values()]
     for length in dict.fromkeys(lengths):
-        tests += [make(IGT, length, zero, of=Bool), make(ILE, length, most, of=Bool)]
-    work = reduce(partial(make, IADD), map(make.product, work_of))
-    tests.append(make(ILE, work, make.constant(plan.trips), of=Bool))
+        tests += [b.op(IGT, length, zero, type=Bool), b.op(ILE, length, most, type=Bool)]
+    work = reduce(lambda x, y: b.op(IADD, x, y, type=Int), [_product(b, around) for around in work_of])
+    tests.append(b.op(ILE, work, b.const(Int, plan.trips), type=Bool))
     for root, shape in shapes.items():
-        read = make.product([before(make, n) for n in plan.uses[root]])
-        tests.append(make(ILE, make.product([*shape, make.constant(_LEAST_USES)]), read, of=Bool))
-    tests += [make(ILE, make.product([counts[z] for z in pair if z in counts]), work, of=Bool)
+        read = _product(b, [before(b, n) for n in plan.uses[root]])
+        tests.append(b.op(ILE, _product(b, [*shape, b.const(Int, _LEAST_USES)]), read, type=Bool))
+    tests += [b.op(ILE, _product(b, [counts[z] for z in pair if z in counts]), work, type=Bool)
               for pair in plan.different() if not counts.keys().isdisjoint(pair)]
-    return make.all(tests)
+    return b.all(tests)
 
 
 def _rewrite(fn, plan, order, copies, values, arrays, shapes, before) -> None:
@@ -306,32 +292,31 @@ def _rewrite(fn, plan, order, copies, values, arrays, shapes, before) -> None:
     replaced = {values[v]: new for v, new in before.items()}
     place: dict[ir.Inst, ir.Value] = {}  # the load of a list in a list -> its index, counted from the front
 
-    def index(make, root, row, i, message):
-        return [*([] if row is None else [place[row]]), make(
-            CHECK_INDEX, i, shapes[root][row is not None], axis=0, message=message)]
+    def index(b, root, row, i, message):
+        return [*([] if row is None else [place[row]]), b.op(
+            CHECK_INDEX, i, shapes[root][row is not None], type=Int, axis=0, message=message)]
 
     for block in order:
         kept, copies[block].insts = copies[block].insts, []
         for inst, copy in zip(block.insts, kept):
-            make = _Maker(copies[block], inst.loc)
+            b = Builder(copies[block].insts, inst.loc, None)
             if inst in rows:
-                (place[inst],) = index(make, rows[inst], None, copy.args[1], _OUTSIDE)
+                (place[inst],) = index(b, rows[inst], None, copy.args[1], _OUTSIDE)
             if inst in plan.loads:
                 root, row = plan.loads[inst]
-                element = make(ARRAY_LOAD, arrays[root], *index(make, root, row, copy.args[1], _OUTSIDE),
-                               of=arrays[root].type.dtype)
-                replaced[copy.result] = make(CAST, element, of=inst.result.type, type=inst.result.type)
+                element = b.op(ARRAY_LOAD, arrays[root], *index(b, root, row, copy.args[1], _OUTSIDE),
+                               type=arrays[root].type.dtype)
+                replaced[copy.result] = b.cast(element, inst.result.type)
             elif inst in plan.lengths:
                 root, axis = plan.lengths[inst]
                 replaced[copy.result] = shapes[root][axis]
             elif inst not in rows or inst.result in used:
-                make.block.insts.append(copy)
+                b.insts.append(copy)
             root, row = plan.stores.get(inst, (None, None))
             if root in arrays:
-                t = arrays[root].type.dtype
-                element = make(CAST, copy.args[2], of=t, type=t)
-                at = index(make, root, row, copy.args[1], f"list assignment {_OUTSIDE.removeprefix('list ')}")
-                make.block.insts.append(ir.Inst(ARRAY_STORE, (arrays[root], *at, element), {}, None, inst.loc))
+                element = b.cast(copy.args[2], arrays[root].type.dtype)
+                at = index(b, root, row, copy.args[1], f"list assignment {_OUTSIDE.removeprefix('list ')}")
+                b.op(ARRAY_STORE, arrays[root], *at, element)
     substitute(copies.values(), replaced)
     for old, new in values.items():
         values[old] = replaced.get(new, new)

@@ -536,7 +536,7 @@ def recipe(value, paths: Paths) -> tuple:
 
 def _is_one_object(value) -> bool:
     """Whether an equal object may behave in another way: a text compared by identity, a set in another order."""
-    return type(value) in (str, frozenset) or type(value) is tuple and frozenset in map(type, value)
+    return type(value) is str or frozenset in map(type, objects_in(value))
 
 
 def _is_constant(value) -> bool:

@@ -1,6 +1,6 @@
 """Nests of loops over Python lists of numbers: compiled code copies the numbers to arrays before the nest, and all that
-can be seen is as in the interpreter, also where the lists are no matrices, are aliases of one another, or where the nest
-raises an error half way."""
+can be seen is as in the interpreter, also where the lists are no matrices, are aliases of one another, or where the
+nest raises an error half way."""
 import copy
 
 import pytest
