@@ -86,8 +86,9 @@ class _Polls:
         for loop in nest.loops:
             _cross(loop, self.edges, self.defs)
             _step_last(loop, nest, self.defs, self.readers)
-        # the copies that keep their checks (versioning.py) are not unrolled
-        self.few = _FEW >= sum(not loop.has_hint("novectorize") for loop in nest.loops)
+        # the copies that keep their checks (versioning.py) are not unrolled, nor the parts of a very large function
+        self.few = (not self.fn.flags.part
+                    and _FEW >= sum(not loop.has_hint("novectorize") for loop in nest.loops))
         for loop in reversed(nest.loops):  # inner loops first
             self.add(loop)
         seen = {*self.short, *self.polled, *self.rows}

@@ -9,6 +9,7 @@ import pytest
 import pyjitc
 import pyjitc.cuda
 from pyjitc.codegen import link
+from pyjitc.codegen.partition import FEW_PASSES
 
 VECTOR = np.arange(1.0, 9.0)
 
@@ -16,6 +17,13 @@ VECTOR = np.arange(1.0, 9.0)
 def loops(n):
     body = "".join(f"    for i in range(k):\n        s += a[i] * {j}.5\n" for j in range(n))
     return f"def f(a, k):\n    s = 0.0\n{body}    return s\n", (VECTOR, 5)
+
+
+def numbers(n):
+    """Loops of numbers alone, with branches between them."""
+    body = "".join(f"    if s > {j}.0:\n        s -= {j}.25 * y\n    for i in range(n + {j % 7}):\n        s += i * "
+                   f"{j % 13}.125\n" for j in range(n))
+    return f"def f(x, y, n):\n    s = x\n{body}    return s\n", (1.5, 2.5, 3)
 
 
 def many_loops(n):
@@ -209,6 +217,20 @@ def test_no_function_for_llvm_has_many_loops(program, n, monkeypatch):
     sizes = sorted(functions_of(found[-1]))
     assert len(sizes) > n  # each loop is a function
     assert sizes[-2] < 60 and sizes[-1] < 8 * n, sizes[-4:]
+
+
+@pytest.mark.parametrize("n", [40, 240])
+def test_sums_in_order_get_the_short_pipeline_however_many(n, monkeypatch):
+    """LLVM's default pipeline takes five times as long. A loop that is a function of its own is unrolled no more than
+    it was among the others."""
+    found = []
+    original = link.to_object
+    monkeypatch.setattr(link, "to_object", lambda text, target, *more: found.append(text)
+                        or original(text, target, *more))
+    function, args = made(numbers, n)
+    assert pyjitc.njit(function)(*args) == function(*args)
+    assert found[-1].endswith(FEW_PASSES) and "unroll" not in found[-1]
+    assert (len(functions_of(found[-1])) > n) == (n > 128)
 
 
 def test_a_failure_in_a_loop_of_many(monkeypatch):
