@@ -127,6 +127,68 @@ def ode(a, u):
     return np.sum(u * u)
 
 
+def garch(omega, alpha, beta, returns):
+    """The negative log-likelihood of returns whose variance follows a GARCH(1, 1) process."""
+    variance, s = 1.0, 0.0
+    for i in range(len(returns)):
+        s += math.log(variance) + returns[i] * returns[i] / variance
+        variance = omega + alpha * returns[i] * returns[i] + beta * variance
+    return s
+
+
+def tridiagonal(d, b):
+    """The squared norm of the solution of a tridiagonal system with ones beside the diagonal d (Thomas's algorithm)."""
+    n = len(d)
+    c, x = np.empty(n), np.empty(n)
+    c[0], x[0] = 1.0 / d[0], b[0] / d[0]
+    for i in range(1, n):
+        c[i] = 1.0 / (d[i] - c[i - 1])
+        x[i] = (b[i] - x[i - 1]) * c[i]
+    s = x[n - 1] * x[n - 1]
+    for i in range(n - 2, -1, -1):
+        x[i] -= c[i] * x[i + 1]
+        s += x[i] * x[i]
+    return s
+
+
+def warped(x, y):
+    """The distance of two sequences by dynamic time warping with a smooth minimum."""
+    r = np.full((len(x) + 1, len(y) + 1), 1e10)
+    r[0, 0] = 0.0
+    for i in range(1, len(x) + 1):
+        for j in range(1, len(y) + 1):
+            a, b, c = r[i - 1, j], r[i, j - 1], r[i - 1, j - 1]
+            m = min(a, b, c)
+            d = x[i - 1] - y[j - 1]
+            r[i, j] = d * d + m - math.log(math.exp(m - a) + math.exp(m - b) + math.exp(m - c))
+    return r[len(x), len(y)]
+
+
+def impulses(v, normals, pairs, sweeps):
+    """What is left of the energy of balls after their collisions in pairs, one after the other."""
+    v = v.copy()
+    for t in range(sweeps):
+        for k in range(len(pairs)):
+            i, j = pairs[k, 0], pairs[k, 1]
+            p = (v[i, 0] - v[j, 0]) * normals[k, 0] + (v[i, 1] - v[j, 1]) * normals[k, 1]
+            if p < 0.0:
+                p *= 0.45
+                v[i, 0] -= p * normals[k, 0]
+                v[i, 1] -= p * normals[k, 1]
+                v[j, 0] += p * normals[k, 0]
+                v[j, 1] += p * normals[k, 1]
+    s = 0.0
+    for i in range(len(v)):
+        s += v[i, 0] * v[i, 0] + v[i, 1] * v[i, 1]
+    return s
+
+
+def _collisions(random):
+    angles = random.uniform(0.0, 2.0 * np.pi, 2_000)
+    return (random.normal(size=(500, 2)), np.stack((np.cos(angles), np.sin(angles)), axis=1),
+            random.integers(0, 500, size=(2_000, 2)), 4)
+
+
 _LORENZ = np.array([10.0, 28.0, 8 / 3])
 # name -> (function, arguments from a random generator, argnums, budget of the ratio)
 PROGRAMS = {
@@ -144,6 +206,11 @@ PROGRAMS = {
                                                                 np.sign(r.normal(size=20_000))), (0,), 2.0),
     "perceptron, 2,000 rows": (perceptron, lambda r: (r.normal(size=(50, 64)), r.normal(size=64), r.normal(size=64),
                                                       r.normal(size=(2000, 50)), r.normal(size=2000)), (0, 1, 2), 3.0),
+    "GARCH, 10,000 returns": (garch, lambda r: (0.1, 0.1, 0.8, r.normal(size=10_000)), (0, 1, 2), None),
+    "tridiagonal system, 10,000": (tridiagonal, lambda r: (4.0 + r.random(10_000), r.normal(size=10_000)), (0, 1),
+                                   None),
+    "time warping, 100 x 100": (warped, lambda r: (r.normal(size=100), r.normal(size=100)), (0,), None),
+    "collisions, 4 x 2,000 of 500 balls": (impulses, _collisions, (0, 1), None),
     "ode, 100 steps of 50": (ode, lambda r: (0.1 * r.normal(size=(50, 50)), r.normal(size=50)), (1,), 4.0),
 }
 DERIVATIVES = {"forward mode of rosenbrock": 2.6, "product with the Hessian of rosenbrock": 5.0}  # name -> budget
@@ -269,9 +336,13 @@ def _second(x, t):
 def _wrong(function, gradient, args, argnums) -> str:
     """'' if a gradient agrees with forward mode in one direction, otherwise a text about the difference."""
     random = np.random.default_rng(1)
-    tangents = [(random.normal(size=np.shape(x)) if isinstance(x, np.ndarray) else random.normal()) if n in argnums
-                else np.zeros_like(x) if isinstance(x, np.ndarray) else 0.0 if isinstance(x, float) else None
-                for n, x in enumerate(args)]
+    tangents = []
+    for n, x in enumerate(args):
+        if isinstance(x, np.ndarray):
+            varies, shape = x.dtype.kind == "f", x.shape
+        else:
+            varies, shape = isinstance(x, float), None
+        tangents.append(None if not varies else random.normal(size=shape) * (n in argnums))
     _, change = jvp(function, args, tangents)
     _, found = gradient(*args)
     product = sum(np.sum(g * tangents[n]) for n, g in zip(argnums, found))

@@ -105,6 +105,54 @@ def _programs(jax):
         u, _ = lax.scan(lambda u, _: (u + 0.01 * (np.tanh(a @ u) - u), None), u, length=100)
         return np.sum(u * u)
 
+    def garch(omega, alpha, beta, returns):
+        def step(variance, r):
+            return omega + alpha * r * r + beta * variance, np.log(variance) + r * r / variance
+
+        return np.sum(lax.scan(step, 1.0, returns)[1])
+
+    def tridiagonal(d, b):
+        def down(state, now):
+            (c, x), (d, b) = state, now
+            c = 1.0 / (d - c)
+            return (c, (b - x) * c), (c, (b - x) * c)
+
+        def up(following, now):
+            c, x = now
+            x = x - c * following
+            return x, x
+
+        first = 1.0 / d[0], b[0] / d[0]
+        last, rows = lax.scan(down, first, (d[1:], b[1:]))
+        c, x = (np.concatenate([np.array([x]), xs[:-1]]) for x, xs in zip(first, rows))
+        _, x = lax.scan(up, last[1], (c, x), reverse=True)
+        return np.sum(x * x) + last[1] * last[1]
+
+    def warped(x, y):
+        def row(above, one):
+            def cell(left, now):
+                over, corner, other = now
+                m = np.minimum(np.minimum(over, left), corner)
+                d = one - other
+                value = d * d + m - np.log(np.exp(m - over) + np.exp(m - left) + np.exp(m - corner))
+                return value, value
+
+            _, cells = lax.scan(cell, 1e10, (above[1:], above[:-1], y))
+            return np.concatenate([np.array([1e10]), cells]), None
+
+        above = np.full(len(y) + 1, 1e10).at[0].set(0.0)
+        return lax.scan(row, above, x)[0][-1]
+
+    def impulses(v, normals, pairs, sweeps):
+        def collide(v, now):
+            normal, (i, j) = now
+            p = (v[i] - v[j]) @ normal
+            change = np.where(p < 0.0, 0.45 * p, 0.0) * normal
+            return v.at[i].add(-change).at[j].add(change), None
+
+        v, _ = lax.scan(lambda v, _: (lax.scan(collide, v, (normals, pairs))[0], None), v, length=sweeps)
+        return np.sum(v * v)
+
     # `newtons` loops until it converges: JAX has no reverse mode of that
     return {f.__name__: f for f in (rosenbrock, lorenz, lorenz_arrays, heat, burgers, logistic, elementwise,
-                                    logistic_arrays, perceptron, ode)}
+                                    logistic_arrays, perceptron, ode, garch, tridiagonal, warped, impulses)}

@@ -14,7 +14,7 @@ import numpy as np
 from ..base.options import Options
 from ..front.functions import TRANSFORMED, placed, prototype_of
 from ..infer.constants import constant
-from ..infer.meaning import Apply, CallValue, Mismatch, NotNative
+from ..infer.meaning import Apply, CallValue, Expr, Mismatch, NotNative
 from ..infer.names import describe
 from ..lib import derivatives as names
 from ..lib import ruled, transforms
@@ -576,7 +576,9 @@ def _maker(function, parameters):
                 raise Mismatch(str(error)) from None
         if not isinstance(fun.type, Function):
             raise Mismatch(f"{function.__name__} takes a function, not {describe(fun.type)}")
-        return _of_closure(function(_stand_in(fun.type.proto), *rest), fun)
+        # batches map the arguments that are given, not the defaults of others
+        given = () if function in (vmap, pmap) else _defaults(fun)
+        return _of_closure(function(_stand_in(fun.type.proto), *rest), fun, given)
 
     function.rule = Rule(rule, f"pyjitc.{function.__name__}", parameters)
 
@@ -588,9 +590,21 @@ def _stand_in(proto) -> FunctionType:
     return FunctionType(code, proto.globals, code.co_name, None, tuple([CellType() for _ in code.co_freevars]))
 
 
-def _of_closure(made, fun):
+def _defaults(fun) -> list[Expr]:
+    """The defaults of the last parameters of a function that compiled code makes."""
+    if fun.type.proto.code.co_kwonlyargcount:
+        raise NotNative("a derivative of a function with keyword-only parameters that is made in compiled code is not "
+                        "compiled yet", "give it positional parameters")
+    if "defaults" not in fun.type.roles:
+        return []
+    held = _opened(Apply(structure.CAPTURE_GET, fun, index=fun.type.roles.index("defaults")))
+    return [Apply(structure.TUPLE_GET, held, index=n) for n in range(len(held.type.elements))]
+
+
+def _of_closure(made, fun, defaults=()):
     """The expression of a function value in compiled code: the function `made`, which captures `fun` in place of its
-    stand-in, directly or in a function that it captures, as `hessian` captures a gradient."""
+    stand-in, directly or in a function that it captures, as `hessian` captures a gradient. defaults: those of its last
+    parameters."""
     if not isinstance(made, CompiledFunction):
         raise NotNative("a derivative or batch of a function with *args or defaults that is made in compiled code is "
                        "not compiled yet", "give it positional parameters without defaults")
@@ -604,7 +618,10 @@ def _of_closure(made, fun):
 
     closure = Apply(structure.TUPLE_MAKE, *[captured(name, cell.cell_contents) for name, cell in cells.items()],
                     cls=None)
-    return Apply(structure.FUNCTION_MAKE, closure, type=Function(_lasting(inner), (closure.type,), ("closure",)))
+    held = [("defaults", Apply(structure.TUPLE_MAKE, *defaults, cls=None))] if defaults else []
+    held.append(("closure", closure))
+    t = Function(_lasting(inner), tuple([x.type for _, x in held]), tuple([role for role, _ in held]))
+    return Apply(structure.FUNCTION_MAKE, *[x for _, x in held], type=t)
 
 
 @lru_cache(_DERIVATIVES)

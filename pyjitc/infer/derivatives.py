@@ -7,7 +7,9 @@ import numpy as np
 from ..ops import arith, derivative, structure
 from ..types import kinds as k
 from ..types.lattice import dtype_of
-from ..types.tangents import gradient_type, holds_display, is_number_that_varies, plain, tangent_type, varies
+from ..types.tangents import (
+    gradient_type, holds_display, is_number_that_varies, is_one_of_numbers, plain, tangent_type, varies,
+)
 from .constants import constant
 from .expressions import UserCall
 from .meaning import UNKNOWN, Apply, CallValue, Derived, Expr, Mismatch, NeedsDisplays, Ruled
@@ -42,12 +44,12 @@ def settle(evaluator, e: Derived):
         return evaluator.settle(Derived(e.callee, e.operands, "pull", e.wrt, (one,), e.has_aux,
                                         memory=e.memory))
     if e.mode == "gradient":
-        if e.of_displays is not None and _is_one_of_numbers(found):
+        if e.of_displays is not None and is_one_of_numbers(found):
             return evaluator.settle(e.of_displays(e, av[0]))
     elif e.of_displays is not None and k.any_part(found, lambda part: isinstance(part, k.Dict)):
         raise NeedsDisplays(f"{name}() returns a dict that is an object of Python, of which there is no derivative",
                             "write it out where it is returned: return {'a': x, 'b': y}")
-    elif e.of_displays is not None and (holds_display(found) or e.mode == "push" and _is_one_of_numbers(found)):
+    elif e.of_displays is not None and (holds_display(found) or e.mode == "push" and is_one_of_numbers(found)):
         return evaluator.settle(e.of_displays(e, av[0]))
     for i in e.wrt if e.mode == "gradient" else ():
         check_argument(name, i, e.operands[i].type)
@@ -113,9 +115,11 @@ def settle_ruled(evaluator, e: Ruled):
                                     "Python", _WRITTEN_OUT)
     if holds_display(av[0]):
         return evaluator.settle(e.of_displays(av[0]))
-    if not varies(given) or k.any_part(av[0], lambda part: isinstance(part, k.Dict)):
-        if any(k.any_part(t, lambda part: isinstance(part, (k.Container, k.ObjectOf))) for t in (given, av[0])):
-            # it stays a call, so that what varies in them is refused: the rules are not for such objects
+    several = k.any_part(av[0], lambda part: type(part) is k.Union and not is_one_of_numbers(part))
+    if not varies(given) or several or k.any_part(av[0], lambda part: isinstance(part, k.Dict)):
+        if several or any(k.any_part(t, lambda part: isinstance(part, (k.Container, k.ObjectOf)))
+                          for t in (given, av[0])):
+            # it stays a call, so that what varies in them is refused: the rules are not for such objects and results
             called.spec.rules = derivative.Ruled(None, None, None, tuple(e.fixed), None, e.repeats)
         return called, av
 
@@ -184,13 +188,6 @@ def check_argument(name, i, t):
 def _differentiated(result, e):
     """The type of the part of a result that is differentiated."""
     return result.elements[0] if e.has_aux and type(result) is k.Tuple and result.elements else result
-
-
-def _is_one_of_numbers(t) -> bool:
-    """Whether t is a float64 on some paths, and an int or a float32 on others: `sum` of no arrays, or a sum over the
-    items of a tree of which some are float32, which is float64 once one of the others is added."""
-    return type(t) is k.Union and any(m in (k.Float, k.float64) for m in t.members) and all(
-        k.is_integer(m) or m in (k.Float, k.float64, k.float32) for m in t.members)
 
 
 def _check_types(name, result):

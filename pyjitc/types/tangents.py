@@ -6,11 +6,12 @@ values (integers, bools, texts, shapes) are constants of a derivative; in a tupl
 from __future__ import annotations
 
 from .kinds import (
-    Array, DictDisplay, Dual, ListDisplay, NoneType, Tuple, Type, any_part, is_complex, is_float,
+    Array, DictDisplay, Dual, Float, ListDisplay, NoneType, Tuple, Type, Union, any_part, float32, float64, is_complex,
+    is_float, is_integer,
 )
 
-__all__ = ["gradient_type", "holds_complex", "holds_display", "is_number_that_varies", "is_varying", "plain",
-           "tangent_type", "varies"]
+__all__ = ["gradient_type", "holds_complex", "holds_display", "is_number_that_varies", "is_one_of_numbers",
+           "is_varying", "plain", "tangent_type", "varies"]
 
 
 def is_number_that_varies(t: Type) -> bool:
@@ -27,6 +28,13 @@ def is_varying(t: Type) -> bool:
 def varies(t: Type) -> bool:
     """Whether a value of type t contains a float that can vary."""
     return is_varying(t) or type(t) is Tuple and any(map(varies, t.elements))
+
+
+def is_one_of_numbers(t: Type) -> bool:
+    """Whether t is a float64 on some paths, and an int or a float32 on others: `sum` of no arrays, or a sum over the
+    items of a tree of which some are float32, which is float64 once one of the others is added."""
+    return type(t) is Union and any(m in (Float, float64) for m in t.members) and all(
+        is_integer(m) or m in (Float, float64, float32) for m in t.members)
 
 
 def holds_complex(t: Type) -> bool:

@@ -623,3 +623,29 @@ def test_decorators_are_called_outside_compiled_functions(decorator):
     with pytest.raises(TypingError, match=f"pyjitc.{decorator.__name__} is not compiled\n(.*\n)*.*decorate the "
                                           "function outside the compiled one"):
         njit(decorates)(2.0)
+
+
+def test_defaults_of_functions_that_compiled_code_makes():
+    @njit
+    def of_constants(x):
+        def f(a, k=3.0):
+            return a ** 2 * k
+        return grad(f)(x), grad(f)(x, 2.0), grad(f)(x, k=5.0), hessian(f)(x)
+
+    @njit
+    def of_variables(x, q):
+        def f(a, p, k=q, n=2):
+            return p * a ** n * k
+        return value_and_grad(f, (0, 1))(x, 3.0)
+
+    assert of_constants(2.0) == (12.0, 8.0, 20.0, 6.0)
+    assert of_variables(2.0, 0.5) == (6.0, (6.0, 2.0))
+
+    @njit
+    def by_keyword(x):
+        def f(a, *, k=3.0):
+            return a ** 2 * k
+        return grad(f)(x)
+
+    with pytest.raises(TypingError, match="keyword-only parameters that is made in compiled code"):
+        by_keyword(2.0)

@@ -7,20 +7,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...ir.cfg import in_edges, reverse_postorder, successors
+from ...ir.cfg import Dominators, in_edges, reverse_postorder, successors
 from ...ir.core import Block, Edge, Function, Inst, Value
 from ...ops import arith as a
 from ...ops import control as c
 from ...ops import memory as mem
 from ...ops import structure as s
 from ...types import kinds as k
+from ...types.tangents import is_varying
 from ..rewrite import split_edge, substitute
 from ..unions import Unions
 from . import variables
-from .activity import items_of
+from .activity import Classes, items_of
 from .builder import Builder
+from .targets import written_again
 
-__all__ = ["end_blocks_at_raises", "enter_loops_once", "open_cells", "open_unions"]
+__all__ = ["end_blocks_at_raises", "enter_loops_once", "name_arrays_once", "open_cells", "open_unions",
+           "put_in_order"]
 
 
 def end_blocks_at_raises(fn: Function) -> None:
@@ -191,6 +194,46 @@ def open_cells(fn: Function) -> bool:
     return True
 
 
+def put_in_order(fn: Function, helpers) -> bool:
+    """Let the arrays that blocks pass on be in C order where parts of them are used, so that a part of an array of
+    adjoints is where the part of the array is. An array that is written into under several names stays as it is.
+    Before:  b(x: float64[:, :]): ... ; jump b(y)        After:  b(x: float64[:, ::1]): ... ; jump b(copied y)"""
+    params = {p: block for block in fn.blocks[1:] for p in block.params
+              if type(p.type) is k.Array and p.type.layout != "C" and is_varying(p.type)}
+    if not params:
+        return False
+    classes, used = Classes(fn), set()
+    for block in fn.blocks:
+        for inst in block.insts:
+            if inst.op is mem.ARRAY_VIEW:
+                x = inst.args[0]
+                while x.inst is not None and x.inst.op is s.RETYPE:
+                    x = x.inst.args[0]
+                if x in params:
+                    used.add(classes.of(x))
+    used -= written_again(fn, classes)
+    new = {p: Value(k.Array(p.type.dtype, p.type.ndim), p.name) for p in params if classes.of(p) in used}
+    for block in fn.blocks:
+        insts, block.insts = block.insts, []
+        b = Builder(block.insts)
+        for inst in insts:
+            b.at(inst)
+            for e in inst.edges():
+                for n, p in enumerate(e.block.params):
+                    if p in new and e.args[n].type is not new[p].type:
+                        x = e.args[n]
+                        e.args[n] = new[x] if x in new else b.call(helpers("copied", (x.type,)), x)
+            block.insts.append(inst)
+    replace = {}
+    for p, x in new.items():
+        b = Builder([], params[p].insts[0])
+        replace[p] = b.op(s.RETYPE, x, type=p.type)
+        params[p].insts[0:0] = b.insts
+        params[p].params[params[p].params.index(p)] = x
+    substitute(fn.blocks, replace)
+    return bool(new)
+
+
 # -- unions
 
 _MADE = (s.UNION_MAKE, s.UNION_CAST, s.SELECT, s.CHOOSE, s.UNDEF, s.TUPLE_AT)
@@ -212,9 +255,12 @@ def _parts_of(t) -> Any:
     return None if any(part is None for part in parts) else [x for part in parts for x in part]
 
 
-def _numbered(types) -> list:
-    """[(type, the number of equal types before it)] for a list of types."""
-    return [(t, types[:n].count(t)) for n, t in enumerate(types)]
+def _places(member) -> list:
+    """Where the parts of a member of a union are: [(type, the number of equal types before it, member or None)]. The
+    members share the places of numbers. Arrays have their own, so that one which a generator keeps in each of its
+    states does not change places in a loop: the places of other members are undefined there."""
+    types = _parts_of(member)
+    return [(t, types[:n].count(t), member if type(t) is k.Array else None) for n, t in enumerate(types)]
 
 
 def _parts(b: Builder, x: Value) -> list[Value]:
@@ -277,7 +323,7 @@ def open_unions(fn: Function) -> bool:
             params = []
             for p in block.params:
                 if p in found:
-                    parts[p] = [Value(k.Int, p.name), *(Value(t, p.name) for t, _ in _slots(p.type))]
+                    parts[p] = [Value(k.Int, p.name), *(Value(t, p.name) for t, *_ in _slots(p.type))]
                     params += parts[p]
                 else:
                     params.append(p)
@@ -297,13 +343,44 @@ def open_unions(fn: Function) -> bool:
             elif inst.op is s.UNION_GET and inst.args[0] in found:
                 wanted, t = inst.result.type, inst.args[0].type
                 held = dict(zip(_slots(t), parts[inst.args[0]][1:]))
-                replace[inst.result] = _put_together(b, wanted, iter([
-                    held[x] for x in _numbered(_parts_of(wanted))]))
+                replace[inst.result] = _put_together(b, wanted, iter([held[x] for x in _places(wanted)]))
             else:
                 block.insts.append(inst)
     fn.blocks = order
     substitute(fn.blocks, replace)
     return True
+
+
+def name_arrays_once(fn: Function) -> bool:
+    """Use the array itself in the place of parameters that are always that array or undefined, as those are that were
+    parts of a union. Returns whether there were any.
+    Before:  jump b(x, undef)    b(p, q): ... jump b(undef, p)  or  jump b(undef, q)
+    After:   x in the place of p and of q"""
+    dom = Dominators(fn)
+    edges, home = in_edges(dom.order), {x: block for block in dom.order for x in block.values()}
+    params = [(p, [e.args[n] for _, _, e in edges[block]]) for block in dom.order[1:]
+              for n, p in enumerate(block.params) if type(p.type) is k.Array]
+    several: set[Value] = set()  # parameters that have several values, each of which counts as a value of its own
+    while True:
+        only: dict[Value, Value | None] = {p: None for p, _ in params if p not in several}
+        found, changed = len(several), True
+        while changed and len(several) == found:
+            changed = False
+            for p, args in params:
+                if p in several:
+                    continue
+                given = {only[x] if x in only else x for x in args if x.inst is None or x.inst.op is not s.UNDEF}
+                given.discard(None)
+                if len(given) > 1 or any(not dom.dominates(home[x], home[p]) for x in given if x in home):
+                    several.add(p)
+                elif given != {only[p]} and given:
+                    only[p] = given.pop()
+                    changed = True
+        if len(several) == found:
+            break
+    replace = {p: x for p, x in only.items() if x is not None}
+    substitute(fn.blocks, replace)
+    return bool(replace)
 
 
 def _make_indexed(order) -> None:
@@ -321,9 +398,8 @@ def _make_indexed(order) -> None:
 
 
 def _slots(t: k.Union) -> list:
-    """The values that are needed to represent any member of a union: [(type, number among the values of this type)].
-    The members share these values."""
-    return list(dict.fromkeys(x for m in t.members for x in _numbered(_parts_of(m))))
+    """The places of the values that are needed to represent any member of a union."""
+    return list(dict.fromkeys(x for m in t.members for x in _places(m)))
 
 
 def _found(fn: Function, order) -> set[Value]:
@@ -368,7 +444,7 @@ def _made(b: Builder, inst: Inst, parts) -> list[Value]:
     if op is s.SELECT or op is s.CHOOSE:
         return [b.op(op, inst.args[0], x, y) for x, y in zip(parts[inst.args[1]], parts[inst.args[2]])]
     if op is s.TUPLE_AT:
-        items = [(t.members.index(x.type), dict(zip(_numbered(_parts_of(x.type)), _parts(b, x))))
+        items = [(t.members.index(x.type), dict(zip(_places(x.type), _parts(b, x))))
                  for x in items_of(inst)]
         rows = [[b.const(number, k.Int) for number, _ in items]]
         rows += [[held[x] if x in held else _nothing(b, x[0]) for _, held in items] for x in slots]
@@ -376,7 +452,7 @@ def _made(b: Builder, inst: Inst, parts) -> list[Value]:
     if op is s.UNION_MAKE:
         x = inst.args[0]
         number = b.const(t.members.index(x.type), k.Int)
-        held = dict(zip(_numbered(_parts_of(x.type)), _parts(b, x)))
+        held = dict(zip(_places(x.type), _parts(b, x)))
     elif op is s.UNION_CAST:
         given = inst.args[0].type
         of = parts[inst.args[0]]

@@ -14,8 +14,9 @@ from .. import dce, gvn, independent, inline, latches, messages, nests, ranges, 
 from ..rewrite import copy_of, substitute
 from .activity import Activity, has_rule
 from .builder import Builder, refused
-from .recursion import give_rules
-from .opened import open_cells, open_unions
+from .recursion import give_rules, pack_closures, with_closures, without_closures
+from .ruled import has_one_value
+from .opened import name_arrays_once, open_cells, open_unions, put_in_order
 from .owned import open_owned
 from .targets import store_into_parameter, writer
 
@@ -58,6 +59,20 @@ def whole(fn: Function, options, before: Callable, keeps_nests: bool, staying: s
             inst.attrs = {name: x for name, x in inst.attrs.items() if name != "beside"}
     if not keeps_nests and any(inst.op in NESTS for one in module for block in one.blocks for inst in block.insts):
         nests.run(module, options)
+    _open_trees(new, options)
+    while any([open_cells(new), open_owned(new, helpers), open_unions(new)]):
+        inline.run([new], options)
+        _open_trees(new, options)
+        if name_arrays_once(new):
+            canonicalise(new, options)
+    if keeps_nests and put_in_order(new, helpers):
+        inline.run([new], options)
+        canonicalise(new, options)
+    return new
+
+
+def _open_trees(new: Function, options) -> None:
+    """Let trees be tuples of numbers and arrays, and write loops over items of several types out."""
     if _holds_displays(new):
         canonicalise(new, options)  # iterators over them are opened
         if _displays_as_tuples(new):
@@ -67,10 +82,6 @@ def whole(fn: Function, options, before: Callable, keeps_nests: bool, staying: s
     if any(map(_has_items_of_several_types, new.blocks)):
         unroll.unroll(new, lambda loop: any(map(_has_items_of_several_types, loop.blocks)), _MOST_UNROLLED)
         canonicalise(new, options)
-    while any([open_cells(new), open_owned(new, helpers), open_unions(new)]):
-        inline.run([new], options)
-        canonicalise(new, options)
-    return new
 
 
 def _put_in_all(new: Function, options) -> list[Function]:
@@ -80,11 +91,15 @@ def _put_in_all(new: Function, options) -> list[Function]:
         module = inline.run([new], options)
         found = False
         for one in module:
-            for inst in (inst for block in one.blocks for inst in block.insts if inst.op is INVOKE):
+            for inst, block in [(inst, block) for block in one.blocks for inst in block.insts if inst.op is INVOKE]:
                 callee = inst.attrs["callee"]
                 if callee.library or callee in copies.values():
                     continue
                 if calls_itself(callee):
+                    if with_closures(callee):
+                        callee = inst.attrs["callee"] = without_closures(callee, calls_itself)
+                        pack_closures(inst, block)
+                        found = True
                     give_rules(callee)
                     if type(callee.memo.get("rules")) is Ruled:
                         _check_repeatable(callee)
@@ -200,8 +215,8 @@ def _as_tuple(t):
 
 
 def _open_items(fn: Function) -> None:
-    """Where an indexed item is a tuple itself, index its parts one by one; where the items are arrays of several
-    types, let them have the type of the result.
+    """Where an indexed item is a tuple itself, or a function with what it captures, index its parts one by one; where
+    the items are arrays of several types, let them have the type of the result.
     Before:  p = tuple_at ((a, b), (c, d)), i        After:  p = (tuple_at (a, c), i), (tuple_at (b, d), i)"""
     for block in fn.blocks:
         if not any(i.op is s.TUPLE_AT and _is_opened(i) for i in block.insts):
@@ -221,12 +236,19 @@ def _open_items(fn: Function) -> None:
 
 def _is_opened(inst: Inst) -> bool:
     t = inst.result.type
-    return type(t) is k.Tuple or type(t) is k.Array and any(x is not t for x in inst.args[0].type.elements)
+    return _is_made_of_parts(t) or type(t) is k.Array and any(x is not t for x in inst.args[0].type.elements)
+
+
+def _is_made_of_parts(t) -> bool:
+    return type(t) is k.Tuple or type(t) is k.Function and not has_one_value(t)
 
 
 def _part(b, x, n):
-    made = x.inst
-    return made.args[n] if made is not None and made.op is s.TUPLE_MAKE else b.op(s.TUPLE_GET, x, index=n)
+    made, (op, _) = x.inst, s.maker(x.type)
+    if made is not None and made.op is op:
+        return made.args[n]
+    op, attrs, _ = s.takers(x.type)[n]
+    return b.op(op, x, **attrs)
 
 
 def _has_items_of_several_types(block: Block) -> bool:
@@ -240,12 +262,13 @@ def _has_items_of_several_types(block: Block) -> bool:
 
 def _item_at(b, items, inst, t):
     """One of `items` for the index of a tuple_at whose result has type t."""
-    if type(t) is not k.Tuple:
+    if not _is_made_of_parts(t):
         if type(t) is k.Array:
             items = [x if x.type is t else b.op(s.RETYPE, x, type=t) for x in items]
         return b.op(s.TUPLE_AT, b.op(s.TUPLE_MAKE, *items, cls=None), inst.args[1])
-    parts = [_item_at(b, [_part(b, x, n) for x in items], inst, part) for n, part in enumerate(t.elements)]
-    return b.op(s.TUPLE_MAKE, *parts, cls=t.cls)
+    parts = [_item_at(b, [_part(b, x, n) for x in items], inst, part) for n, part in enumerate(t.parts)]
+    op, attrs = s.maker(t)
+    return b.op(op, *parts, **attrs)
 
 
 def canonicalise(fn: Function, options) -> None:

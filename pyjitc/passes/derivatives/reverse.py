@@ -42,7 +42,7 @@ from .normal import Normal
 from .nests import Nests
 from .ruled import called, has_one_value, leaves_of, open_calls
 from .tape import Tape
-from .targets import targets, written_parameters
+from .targets import targets, written_again, written_parameters
 
 __all__ = ["drop_copies", "pull"]
 
@@ -213,10 +213,15 @@ class _Reverse:
         self.values = made - touched
         self.carried = carried - self.values
         self.written = {cl(x) for block in self.fn.blocks for i in block.insts for x in targets(i)}
+        self.named = written_again(self.fn, self.act.classes) if self.carried else set()
 
     def is_written(self, x: Value) -> bool:
         """Whether an array, or one that may share memory with it, is written into."""
         return self.act.classes.of(x) in self.written
+
+    def has_names(self, x: Value) -> bool:
+        """Whether an array, or one that may share memory with it, is written into where it may have several names."""
+        return self.act.classes.of(x) in self.named
 
     def only_in_nests(self) -> list[Value]:
         """Those varying array arguments that only nests outside of loops read: their adjoints are sums of the results
@@ -263,9 +268,7 @@ class _Reverse:
             return None
         i: Any = x.inst
         if self.root(x) is x:
-            if i is not None and i.op in (s.SELECT, s.CHOOSE, s.TUPLE_AT):
-                raise refused(self.fn, i, "one of two arrays is chosen here in a loop, of which there is no derivative",
-                              "copy the chosen one, with `if` and .copy()")
+            self.check_chosen(i)
             cur[x] = self.dense(b, cur.get(x), x)
             return cur[x]
         if self.root(x).type.layout != "C" and i.op is mem.ARRAY_VIEW:
@@ -273,6 +276,12 @@ class _Reverse:
                           "yet", "make the arrays of all trips in the same way, for example by .copy()")
         found = b.again(i, [self.beside(b, cur, i.args[0]), *i.args[1:]])
         return _as(found, b.insts[-1], own_type(x.type))
+
+    def check_chosen(self, inst):
+        """Refuse to choose one of several arrays if it is written into, since it has several names then."""
+        if inst is not None and inst.op in _CHOICES and self.has_names(inst.result):
+            raise refused(self.fn, inst, "one of two arrays is chosen here in a loop, of which there is no derivative",
+                          "copy the chosen one, with `if` and .copy()")
 
     # -- arrays of adjoints
 
@@ -497,7 +506,7 @@ class _Reverse:
                 continue
             names = [v] if v in live[block] or v in views else []
             names += [q for q, y in zip(block.params, e.args) if y is v]
-            if len(names) + (v in views) > 1 and self.flows(v) and self.is_written(v):
+            if len(names) + (v in views) > 1 and self.flows(v) and self.has_names(v):
                 raise refused(self.fn, inst, "an array that is written into has two names here, in a loop: there is no "
                               "derivative of that yet", "copy it for the second name: b = a.copy()")
             args.append(self.summed(b, v, [cur[q] for q in names if q in cur]))
@@ -671,7 +680,7 @@ class _Reverse:
     def starts(self, v) -> bool:
         """Whether the array of adjoints of v begins with what is added to it first."""
         return self.flows(v) and self.root(v) is v and (
-            v.inst is None or v.inst.op not in (s.SELECT, s.CHOOSE, s.TUPLE_AT))
+            v.inst is None or v.inst.op not in _CHOICES)
 
     def reduced(self, b, name, v, g):
         shape = self.shape_of(b, v)
@@ -708,9 +717,8 @@ class _Reverse:
         elif type(r.type) is k.Array:
             if op is mem.ARRAY_COPY and inst.args[1] in act:
                 self.accumulate_if(b, cur, inst.args[0], inst.args[1], g)
-            elif op in (s.SELECT, s.CHOOSE, s.TUPLE_AT) and r not in self.shadow:
-                raise refused(self.fn, inst, "one of two arrays is chosen here in a loop, of which there is no "
-                              "derivative", "copy the chosen one, with `if` and .copy()")
+            elif op in _CHOICES and r not in self.shadow:
+                self.chosen(b, inst, cur, g)
         elif op is mem.ARRAY_LOAD:
             array = self.beside(b, cur, inst.args[0])
             if array is not None:
@@ -761,6 +769,16 @@ class _Reverse:
             for x, d in partials_of(b, inst):
                 if x in act:
                     self.add(b, cur, x, guarded_term(b, inst, b.conjugate(d), g))
+
+    def chosen(self, b, inst, cur, g):
+        """Add g to the adjoint of that array which was chosen."""
+        self.check_chosen(inst)
+        which = inst.args[1 if inst.op is s.TUPLE_AT else 0]
+        for n, x in enumerate(items_of(inst) if inst.op is s.TUPLE_AT else inst.args[1:]):
+            if x in self.act:
+                test = (b.op(a.IEQ, which, b.const(n, which.type)) if inst.op is s.TUPLE_AT else
+                        b.op(a.BNOT, which) if n else which)
+                self.accumulate_if(b, cur, test, x, g)
 
     def accumulate_if(self, b, cur, test, x, g):
         array = self.beside(b, cur, x)
@@ -855,7 +873,9 @@ class _Reverse:
                           "it calls the function itself, whose derivative is this rule",
                           "write out in the rule what it computes by that call")
         found = called(b, rule, self.helpers, given)
-        for n, tree in enumerate(tree for x, tree in zip(inst.args, call.args) if not has_one_value(x.type)):
+        trees = [tree for x, tree in zip(inst.args, call.args) if not has_one_value(x.type)]
+        assert len(trees) == len(found.type.elements)
+        for n, tree in enumerate(trees):
             add(b.op(s.TUPLE_GET, found, index=n), tree)
 
     def content_made(self, x: Value) -> Value:
@@ -918,6 +938,7 @@ def _leaves(parts):
     return [x for part in parts for x in _leaves(part)]
 
 
+_CHOICES = (s.SELECT, s.CHOOSE, s.TUPLE_AT)
 _MAKERS = (mem.ARRAY_NEW, mem.ARRAY_COPY, NEST, c.INVOKE)
 
 

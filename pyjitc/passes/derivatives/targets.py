@@ -1,19 +1,21 @@
 """Which arrays an instruction may write into."""
 from __future__ import annotations
 
+from ...ir.cfg import successors
 from ...ir.core import ELEMENTS, HOST, Function, Inst, Value, regions_written
 from ...ops import memory as mem
 from ...ops.control import INVOKE
 from ...ops.exceptions import EXC_THROW, THROW
 from ...ops.nest import NEST_INTO, NESTS, kernels
-from ...ops.structure import CHOOSE, SELECT, TUPLE_AT, TUPLE_GET, TUPLE_MAKE
+from ...ops.structure import CHOOSE, RETYPE, SELECT, TUPLE_AT, TUPLE_GET, TUPLE_MAKE
 from ...ops.pyobject import PY_CALL
 from ...types.kinds import Array, Tuple, any_part
 from .activity import SAME_MEMORY, Classes, arrays_behind, holds_memory, written
 
-__all__ = ["paths_of_arrays", "store_into_parameter", "targets", "writer", "writes_only", "written_parameters",
-           "written_places"]
+__all__ = ["paths_of_arrays", "store_into_parameter", "targets", "writer", "writes_only", "written_again",
+           "written_parameters", "written_places"]
 
+_PARTS = (mem.ARRAY_VIEW, RETYPE)
 _MOVING = (TUPLE_GET, TUPLE_MAKE, TUPLE_AT)  # beside SAME_MEMORY, what gives arrays that its operands hold
 
 
@@ -32,6 +34,54 @@ def targets(inst: Inst) -> list[Value]:
     if regions_written(op.effects) & ELEMENTS:
         return arrays_behind(inst)
     return []
+
+
+def written_again(fn: Function, classes: Classes) -> set[Value]:
+    """The classes of arrays that are written into where several names may stand for one array: not those whose arrays
+    are all filled where they are made, before they are passed on, chosen or packed."""
+    home = {x: block for block in fn.blocks for x in block.values()}
+    parts: dict[Value, list[Inst]] = {}  # array -> the instructions that it is an operand of
+    for block in fn.blocks:
+        for inst in block.insts:
+            for x in dict.fromkeys(inst.uses()):
+                if type(x.type) is Array:
+                    parts.setdefault(x, []).append(inst)
+    where = {inst: (block, n) for block in fn.blocks for n, inst in enumerate(block.insts)}
+
+    def namings(x):
+        """The instructions that give another name to an array, or to a part of it."""
+        for inst in parts.get(x, ()):
+            if inst.op in _PARTS:
+                yield from namings(inst.result)
+            elif inst.targets or inst.unwind or inst.result is not None and (
+                    inst.op in _MOVING or inst.op in SAME_MEMORY or holds_memory(inst.result.type)):
+                yield inst
+
+    def is_filled_first(x, write):
+        while x.inst is not None and x.inst.op in _PARTS:
+            x = x.inst.args[0]
+        if x.inst is None or x.inst.op is not mem.ARRAY_NEW:
+            return False
+        at, n = where[write]
+        for block, m in map(where.__getitem__, namings(x)):
+            if block is at and m < n:
+                return False
+            seen, work = {home[x]}, [block]
+            while work:
+                for to in successors(work.pop()):
+                    if to not in seen:
+                        if to is at:
+                            return False
+                        seen.add(to)
+                        work.append(to)
+        return True
+
+    found: set[Value] = set()
+    for inst in where:
+        for x in targets(inst):
+            if classes.of(x) not in found and not is_filled_first(x, inst):
+                found.add(classes.of(x))
+    return found
 
 
 def writes_only(inst: Inst, regions: int, seen: set[Function] | None = None) -> bool:
@@ -73,44 +123,51 @@ def writer(fn: Function, region: int, seen: set[tuple[Function, bool]] | None = 
 
 def written_parameters(fn: Function) -> set[Value]:
     """The parameters that are arrays which may be written into, and the tuples that hold such arrays."""
-    classes = Classes(fn)
-    stored = [x for block in fn.blocks for inst in block.insts for x in targets(inst)]
-    found = {classes.of(x) for x in stored}
-    arrays = {p for p in fn.params if type(p.type) is Array and classes.of(p) in found}
-    tuples = [p for p in fn.params if _holds_array(p.type)]
-    if not stored or not tuples:
-        return arrays
-    _join_items(fn, classes)
-    found = {classes.of(x) for x in stored}
-    return arrays.union([p for p in tuples if classes.of(p) in found])
+    return {p for p, _ in written_places(fn)}
 
 
 def store_into_parameter(fn: Function) -> Inst | None:
-    """An instruction that writes into an array which may be a parameter, or an item of one. Other than for
-    `written_parameters`, an array that is either a parameter or a copy of it does not make the copy a parameter."""
-    written = written_parameters(fn)
-    if not written:
-        return None
-    incoming: dict[Value, list[Value]] = {}
+    """An instruction that writes into an array which may be a parameter, or an item of one."""
+    written = written_places(fn)
+    if written:
+        incoming = _incoming(fn)
+        for block in fn.blocks:
+            for inst in block.insts:
+                arrays = targets(inst)
+                if arrays and _among(written, arrays, incoming, set(fn.params)):
+                    return inst
+    return None
+
+
+def _incoming(fn: Function) -> dict[Value, list[Value]]:
+    """The values that edges pass for each parameter of a block."""
+    found: dict[Value, list[Value]] = {}
     for block in fn.blocks:
         for e in block.edges():
             for p, x in zip(e.block.params, e.args):
-                incoming.setdefault(p, []).append(x)
-    for block in fn.blocks:
-        for inst in block.insts:
-            behind = dict.fromkeys(targets(inst))
-            work = list(behind)
-            for x in work:  # appended to during the iteration
-                if x in written:
-                    return inst
-                before = incoming.get(x, []) if x.inst is None else x.inst.args
-                if any(holds_memory(y.type) for y in before):
-                    return inst  # what a container holds is not known here
-                if x.inst is None or x.inst.op in SAME_MEMORY or x.inst.op in _MOVING:
-                    new = [y for y in before if y not in behind and (type(y.type) is Array or _holds_array(y.type))]
-                    behind.update(dict.fromkeys(new))
-                    work += new
-    return None
+                found.setdefault(p, []).append(x)
+    return found
+
+
+def _among(places, arrays, incoming, params) -> set[tuple[Value, tuple[int, ...]]]:
+    """Those of `places`, (parameter, indices), that these arrays may be: all of them where an array may come from a
+    container, since what it holds is not known here. An array that is either a parameter or a copy of it does not make
+    the copy a parameter."""
+    behind = dict.fromkeys(arrays)
+    work, reached = list(behind), set()
+    for x in work:  # appended to during the iteration
+        place = _place(x, params)
+        if place is not None:
+            reached.add(place)
+            continue
+        before = incoming.get(x, []) if x.inst is None else x.inst.args
+        if any(holds_memory(y.type) for y in before):
+            return set(places)
+        if x.inst is None or x.inst.op in SAME_MEMORY or x.inst.op in _MOVING:
+            new = [y for y in before if y not in behind and (type(y.type) is Array or _holds_array(y.type))]
+            behind.update(dict.fromkeys(new))
+            work += new
+    return {(p, path) for p, path in places if any((p, path[:n]) in reached for n in range(len(path) + 1))}
 
 
 def written_places(fn: Function) -> set[tuple[Value, tuple[int, ...]]]:
@@ -136,7 +193,7 @@ def written_places(fn: Function) -> set[tuple[Value, tuple[int, ...]]]:
         found = {classes.of(x) for x in stored}
         places.update([(p, path + rest) for x, (p, path) in whole if classes.of(x) in found
                        for rest in paths_of_arrays(x.type)])
-    return places
+    return _among(places, stored, _incoming(fn), params) if places else places
 
 
 def _place(x: Value, params: set[Value]):

@@ -1,0 +1,216 @@
+"""Arrays that loops choose, pass on and name several times, and functions and generators that hold arrays."""
+import numpy as np
+import pytest
+
+import pyjitc
+from pyjitc import UnsupportedError, checkpoint, custom_vjp, grad, jvp, njit, value_and_grad
+from tests.derivatives.differences import agree
+
+X = np.array([0.3, -0.7, 1.1, 0.4])
+TABLE = np.linspace(-1.0, 1.0, 12).reshape(4, 3) ** 2
+
+
+def the_larger(x, n):
+    y = x * 2.0
+    for i in range(n):
+        z = np.sin(x) * y
+        w = z if z[0] > y[0] else y
+        x = x + 0.1 * w * z
+        y = w
+    return np.sum(x * y)
+
+
+def exchanged(x, n):
+    y = np.cos(x)
+    for i in range(n):
+        if i % 2:
+            x, y = y, x
+        x = x * y + 0.1
+    return np.sum(x * y ** 2)
+
+
+def one_of_three(x, n):
+    y = np.cos(x)
+    for i in range(n):
+        p = x, y, x * y
+        x = p[i % 3] + 0.2 * p[(i + 1) % 3] ** 2
+    return np.sum(x * y)
+
+
+def of_two_lengths(x, n):
+    s = 0.0
+    for i in range(n):
+        y = x[:2] * 2 if i % 2 else x * 3
+        s += np.sum(y * y)
+        x = x * 1.1
+    return s
+
+
+def filled(x, n):
+    b = x
+    for i in range(n):
+        y = np.empty(len(x))
+        for j in range(len(x)):
+            y[j] = x[j] * x[j - 1] + 0.1 * i
+        b = y if y[0] > b[0] else x
+        x = 0.5 * (b + y)
+    return np.sum(b ** 3)
+
+
+def columns_exchanged(x, n):
+    for i in range(n):
+        a, b = x[:, i % 3], x[:, (i + 1) % 3]
+        c, d = (a, b) if i % 2 else (b, a)
+        x = np.stack((c, d, a * d), axis=1)
+    return np.sum(x ** 2)
+
+
+@pytest.mark.parametrize("function", (the_larger, exchanged, one_of_three, of_two_lengths, filled))
+def test_arrays_that_a_loop_chooses(function):
+    agree(function, X, 5)
+
+
+def test_views_of_arrays_in_several_orders():
+    agree(columns_exchanged, TABLE, 4)
+
+
+def written_later(x, n):
+    b = x
+    for i in range(n):
+        y = np.empty(len(x))
+        for j in range(len(x)):
+            y[j] = x[j] * x[j - 1]
+        b = y if y[0] > b[0] else x
+        y[1] = b[0] * 2.0
+        x = 0.5 * (b + y)
+    return np.sum(b)
+
+
+def test_an_array_written_under_two_names_is_refused():
+    with pytest.raises(UnsupportedError, match="has two names here"):
+        grad(written_later)(X, 3)
+
+
+def squares(p, x):
+    return sum(np.sum(w * x) ** 2 for w in p)
+
+
+def weighed(p, x):
+    return sum(np.sum(w * x) ** 2 * n for n, w in enumerate(p))
+
+
+def by_key(p, x):
+    return sum(np.sum(p[key] * x) ** 2 for key in p)
+
+
+def inner(p, x):
+    return sum(np.sum(layer["w"] * x) ** 2 for layer in p.values())
+
+
+@pytest.mark.parametrize("function, tree", (
+    (squares, (X, X + 1)), (weighed, (X, X + 1)), (by_key, {"a": X, "b": X + 1}),
+    (inner, {"a": {"w": X}, "b": {"w": X + 1}})))
+def test_sums_over_trees_with_other_arrays(function, tree):
+    x = X ** 2
+    value, found = value_and_grad(function)(tree, x)
+    assert value == pytest.approx(function(tree, x))
+    for n, (w, g) in enumerate(zip((X, X + 1), pyjitc.tree.leaves(found))):
+        np.testing.assert_allclose(g, 2 * (w @ x) * x * (n if function is weighed else 1), rtol=1e-13)
+
+
+def local_recursion(x):
+    def total(y):
+        if len(y) == 1:
+            return y[0]
+        half = len(y) // 2
+        return np.tanh(total(y[:half]) + 2 * total(y[half:]))
+    return total(x)
+
+
+def recursion_with_a_captured_array(x):
+    def go(n, a):
+        return a if n == 0 else go(n - 1, np.sin(a) * x[n % 4] + a)
+    return go(5, x[0])
+
+
+@pytest.mark.parametrize("function", (local_recursion, recursion_with_a_captured_array))
+def test_local_functions_that_call_themselves(function):
+    agree(function, X)
+
+
+def list_of_functions(w, x):
+    def made(k):
+        return lambda z: np.tanh(k * w * z)
+    for f in [made(0.5), made(1.0)]:
+        x = f(x)
+    return np.sum(x)
+
+
+def test_loops_over_functions_that_capture_arrays():
+    agree(list_of_functions, X, X + 0.5)
+
+
+@custom_vjp
+def fixed_point(a, x):
+    """The solution of x = cos(a * x), which starts as a float of Python and becomes NumPy's."""
+    for _ in range(200):
+        following = np.cos(a * x)
+        if abs(following - x) < 1e-14:
+            break
+        x = following
+    return x
+
+
+def _forward(a, x):
+    x = fixed_point(a, x)
+    return x, (a, x)
+
+
+def _backward(kept, g):
+    a, x = kept
+    slope = -np.sin(a * x)
+    return g * x * slope / (1 - a * slope), None
+
+
+fixed_point.defvjp(_forward, _backward)
+
+
+def test_a_rule_whose_number_is_of_python_on_some_paths():
+    def solution(a):
+        return fixed_point(a, 0.5)
+
+    difference = (solution(0.7 + 1e-6) - solution(0.7 - 1e-6)) / 2e-6
+    assert grad(solution)(0.7) == pytest.approx(difference, rel=1e-6)
+
+
+@checkpoint
+def layer(p, x):
+    return np.tanh(x @ p["w"] + p["b"])
+
+
+def test_checkpoint_gets_a_dict_of_several_kinds_of_arrays():
+    p = {"w": TABLE[:3], "b": X[:3]}
+    np.testing.assert_array_equal(layer(p, X[:3]), np.tanh(X[:3] @ p["w"] + p["b"]))
+
+    def network(layers, x):
+        for one in layers:
+            x = x + layer(one, x)
+        return np.sum(x)
+
+    tangents = [{"w": TABLE[1:], "b": X[1:]}, {"w": TABLE[:3], "b": X[:3]}]
+    found = grad(network)([p, p], X[:3])
+    product = sum(np.sum(g * t) for g, t in zip(pyjitc.tree.leaves(found), pyjitc.tree.leaves(tangents)))
+    assert jvp(network, ([p, p], X[:3]), (tangents, 0 * X[:3]))[1] == pytest.approx(product)
+    assert njit(layer)(p, X[:3]).shape == (3,)
+
+
+def repeated(x, w, n):
+    for _ in range(n):
+        x = x + np.sin(w * x)
+    return np.sum(x)
+
+
+def test_one_array_for_two_arguments_that_a_loop_only_replaces():
+    by_x, by_w = grad(repeated, (0, 1))(X, X, 3)
+    change = jvp(repeated, (X, X, 3), (X + 1, X + 2, None))[1]
+    assert change == pytest.approx(by_x @ (X + 1) + by_w @ (X + 2), rel=1e-12)
