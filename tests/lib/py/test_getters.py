@@ -7,7 +7,7 @@ from collections import namedtuple
 import numpy as np
 import pytest
 
-from pyjitc import CompileError, jit, njit
+from pyjitc import jit, njit
 from tests.oracle import agree
 
 Point = namedtuple("Point", "x y")
