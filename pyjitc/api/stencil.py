@@ -12,7 +12,7 @@ import numpy as np
 from ..base.lazy import lazy
 from ..front.functions import placed
 from ..infer.constants import constant
-from ..infer.meaning import Call, CallValue, Mismatch, NotNative
+from ..infer.meaning import Call, CallValue, Mismatch, NotConstant
 from ..lib import extended
 from ..ops import control, generic
 from ..types import kinds
@@ -96,7 +96,7 @@ def _made_in_compiled_code(args, kwargs):
             raise Mismatch(f"Unknown stencil option {name}; options are {', '.join(_OPTIONS)}")
     usual = kwargs.get("standard_indexing", constant(()))
     if not usual.known:
-        raise NotNative("standard_indexing must be a constant", "write the names as a tuple of texts")
+        raise NotConstant("standard_indexing must be a constant", "write the names as a tuple of texts")
     neighborhood, names = kwargs.get("neighborhood"), code.co_varnames[:code.co_argcount]
     try:
         relative, found = _windows(fn, names, usual.value, neighborhood is not None)

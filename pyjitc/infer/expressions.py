@@ -9,7 +9,7 @@ from ..types.kinds import (
     DictDisplay, List, ListDisplay, NoneType, Object, Unbound, Undefined, Union, numbered, union_of, wider,
 )
 from .join import join
-from .meaning import UNKNOWN, Apply, Call, Const, Derived, Expr, FieldGet, FieldSet, Fresh, Nest, NotNative, Throw
+from .meaning import UNKNOWN, Apply, Call, Const, Derived, Expr, FieldGet, FieldSet, Fresh, Nest, NotConstant, Throw
 
 containers = lazy("pyjitc.ops.containers")
 
@@ -69,7 +69,7 @@ def members_of(x) -> dict:
     """The items of a dict display."""
     if isinstance(x.type, DictDisplay):
         return {name: Apply(structure.STRUCT_GET, x, field=name) for name, _ in x.type.members}
-    raise NotNative("keyword arguments in ** must be known at compile time", "name the keywords in the call")
+    raise NotConstant("keyword arguments in ** must be known at compile time", "name the keywords in the call")
 
 
 def defaults_of(function, constant):

@@ -13,10 +13,10 @@ from ..ir.core import OBJECTS, PURE, Op, regions_read
 from ..types.classes import defines
 from ..types.kinds import ObjectOf, Type
 
-__all__ = ["UNKNOWN", "Expr", "Operand", "Const", "Apply", "Call", "CallValue", "ClassAttribute", "Derived",
-           "FieldGet", "FieldSet", "Local", "Ruled", "Share", "Step", "Nest", "Fresh", "Throw", "Mismatch",
-           "NotConverted", "NotNative", "NeedsObjects", "NeedsDisplays", "NeedsList", "RecursiveGenerator", "Restart",
-           "Again", "thrown"]
+__all__ = ["UNKNOWN", "Expr", "Operand", "Const", "Apply", "Call", "CallValue", "ClassAttribute", "Derived", "FieldGet",
+           "FieldSet", "Local", "Ruled", "Share", "Step", "Nest", "Fresh", "Throw", "Mismatch", "FieldNotConstant",
+           "NotConstant", "NotConverted", "NotNative", "NeedsObjects", "NeedsDisplays", "NeedsList",
+           "RecursiveGenerator", "Restart", "Again", "thrown"]
 
 
 class _Unknown:
@@ -62,6 +62,14 @@ class NotConverted(Mismatch):
 class NotNative(Mismatch):
     """Raised where the interpreter does the operation, and compiled code has no form for it. Where any other Mismatch
     is raised, the interpreter would raise the same exception."""
+
+
+class NotConstant(NotNative):
+    """Raised where compiled code needs a value that is a constant."""
+
+
+class FieldNotConstant(NotConstant):
+    """Raised where that value is the name of a field of a record."""
 
 
 class RecursiveGenerator(NotNative):

@@ -26,8 +26,8 @@ from .boxed import by_python, exception, get_attribute, parts_of
 from .constants import constant, is_wide, plain_value, plain_values, too_wide, unsigned
 from .expressions import Raise, Split, dict_of, key_error, list_of, meaning_av, members_of, new_list
 from .meaning import (
-    UNKNOWN, Apply, CallValue, ClassAttribute, Const, Expr, Mismatch, NeedsList, NotConverted, NotNative, Operand,
-    Restart, Share, Throw, thrown,
+    UNKNOWN, Apply, CallValue, ClassAttribute, Const, Expr, Mismatch, NeedsList, NotConstant, NotConverted,
+    NotNative, Operand, Restart, Share, Throw, thrown,
 )
 from .names import describe, needs_objects, with_object
 from .session import value_of_member
@@ -289,8 +289,8 @@ class Operations(Variables):
                 return by_python(hasattr, x, name, type=Bool)
             return self.library.attribute_named(x, name, default, self.start_of_name() if self.is_called() else None)
         if not name.known:
-            raise NotNative(f"the name that {called}() asks for must be a constant",
-                            "compare the name with each that it may be")
+            raise NotConstant(f"the name that {called}() asks for must be a constant",
+                              "compare the name with each that it may be")
         if target is getattr and not default:
             return self.attribute(x, name.value)
         if isinstance(x.type, ObjectOf):
@@ -614,8 +614,8 @@ class Operations(Variables):
         if items is None and (x.type is NoneType or is_scalar(x.type)):
             raise Mismatch(f"Value after * must be an iterable, not {describe(x.type)[1:-1]}")
         if items is None:
-            raise NotNative(f"the length of this {describe(x.type)} must be known at compile time to be unpacked "
-                            "with *", "pass a tuple")
+            raise NotConstant(f"the length of this {describe(x.type)} must be known at compile time to be unpacked "
+                              "with *", "pass a tuple")
         return items
 
     def unpack(self, inst, operands):
@@ -694,7 +694,7 @@ class Operations(Variables):
             given = classes.type.elements if isinstance(classes.type, Tuple) else ()
             wanted = tuple(e.value for e in given if isinstance(e, Singleton))
             if not isinstance(classes.type, Tuple) or len(wanted) != len(given):
-                raise NotNative("the class in `except` must be known at compile time")
+                raise NotConstant("the class in `except` must be known at compile time")
         for cls in wanted:
             if not (isinstance(cls, type) and issubclass(cls, BaseException)):
                 return Throw(TypeError, "catching classes that do not inherit from BaseException is not allowed")
@@ -846,7 +846,7 @@ def static_value(x, name):
     if isinstance(x.type, DType):
         return x.type.scalar
     if not x.known and not isinstance(x.type, Singleton):
-        raise Mismatch(f"attribute {name} of an operation must be a constant")
+        raise NotConstant(f"attribute {name} of an operation must be a constant")
     return x.type.value if isinstance(x.type, Singleton) else x.value
 
 

@@ -5,9 +5,13 @@ The printer writes the fields that differ from their defaults after a function's
 """
 from __future__ import annotations
 
+from typing import Literal
+
 from ..base.named import Named
 
-__all__ = ["FunctionFlags"]
+__all__ = ["FunctionFlags", "Template"]
+
+Template = Literal["", "map", "store", "fold", "fold axes", "rows", "columns"]
 
 
 class FunctionFlags(Named):
@@ -31,7 +35,7 @@ class FunctionFlags(Named):
     """The function is `masked(a, mask)`: it copies out the elements that a mask selects. passes/fusion.py makes a nest
     read `a` under the mask instead (see operands.gathers)."""
 
-    template: str = ""
+    template: Template = ""
     """What nests with this function as their template compute (see ops/nest.py): "map", an array of all elements;
     "store", elements that are written into an array; "fold", a number of all elements; "fold axes", an array of numbers
     of elements; "rows" and "columns", the sums of the rows or columns of a matrix in any order; "" where no transform
@@ -42,7 +46,7 @@ class FunctionFlags(Named):
     C: a handler could change what the function works on. infer/emit.py marks the terminators, since the function may be
     inlined; passes/polling.py adds no poll to loops whose header has the mark."""
 
-    returns: str = ""
+    returns: Literal["", "new", "copy", "last"] = ""
     """Which array this library function, which writes into none of its arguments, returns: "new", one to which nothing
     else refers; "copy", a new one with the elements of its only argument; "last", its last argument or a new one; ""
     where that is not known. Read by passes/derivatives, as the next two."""
@@ -54,7 +58,7 @@ class FunctionFlags(Named):
     """This library function, which a pass calls in the place of an operation of the program, raises the exceptions of
     that operation. Other exceptions in it, such as a MemoryError, reach no handler of the program."""
 
-    vmap: str = ""
+    vmap: Literal["", "parts", "part", "example", "threads"] = ""
     """The part that this function of lib/transforms.py has in `vmap`: "parts", it divides a batch into parts; "part",
     it runs the examples of a part; "example", it runs one; "threads", it divides a batch among threads (`pmap`). Read
     by passes/batches.py and passes/pipeline.py."""

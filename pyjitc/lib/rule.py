@@ -26,7 +26,7 @@ import numpy as np
 from ..base.lazy import lazy
 from ..infer.bind import slots_of
 from ..infer.constants import constant
-from ..infer.meaning import Apply, CallValue, Expr, Mismatch, NotNative
+from ..infer.meaning import Apply, CallValue, Expr, Mismatch, NotConstant, NotNative
 from ..ops.structure import METHOD_MAKE
 from ..types.kinds import Array, NoneType, Singleton, is_scalar
 from .build import a_type, is_sequence, list_item
@@ -159,7 +159,7 @@ class Rule:
             return x.value
         if type(x.type) is Singleton:
             return x.type.value
-        raise Mismatch(f"{name}= of {self.path} must be a constant", "write the value out in the call")
+        raise NotConstant(f"{name}= of {self.path} must be a constant", "write the value out in the call")
 
 
 def rule(path, signature=None):

@@ -242,7 +242,7 @@ class NumbaFunction(CompiledFunction):
             else:
                 self.__dict__["__literal__"] = literal, names
                 return result
-        if "name of a field" not in str(first):
+        if not meanings.wants_name(first):
             raise first
         return self._answer_again(args, kwargs, "names")  # as in a loop over literal_unroll(names)
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..base.lazy import lazy
 from ..infer.constants import constant
-from ..infer.meaning import Apply, CallValue, Mismatch, NeedsDisplays, NotNative
+from ..infer.meaning import Apply, CallValue, Mismatch, NeedsDisplays, NotConstant, NotNative
 from ..lib import extended
 from ..ops.structure import METHOD_MAKE
 from ..pipeline import portable
@@ -45,6 +45,10 @@ _special, _stages = lazy("pyjitc.numba.special"), lazy("pyjitc.pipeline.stages")
 
 class Refused(Mismatch):
     """Raised where an overload raises one of Numba's errors for the types of the arguments."""
+
+
+class NotLiteral(Refused, NotConstant):
+    """Raised where an overload asks for the values of arguments."""
 
 
 def overload(function, jit_options={}, strict=True, inline="never", prefer_literal=False, **options):
@@ -307,7 +311,8 @@ def _implementation(typed, prefer_literal, args, kwargs, known=None, of=None):
     try:
         made = _first_made(typed, asked)
     except (errors.TypingError, errors.NumbaError) as error:
-        raise _refusal(getattr(error, "msg", None) or str(error).splitlines()[0], "", operands, Refused) from None
+        raise _refusal(getattr(error, "msg", None) or str(error).splitlines()[0], "", operands,
+                       NotLiteral if isinstance(error, errors.ForceLiteralArg) else Refused) from None
     except types.FieldsWanted:
         return CallValue(constant(_with_fields(typed, prefer_literal, tuple(given), tuple(kwargs))), *args,
                          keywords=kwargs)

@@ -4,22 +4,20 @@ from __future__ import annotations
 import dis
 from types import FunctionType
 
+from ..base.errors import CompileError
 from ..infer.constants import constant
-from ..infer.meaning import Call, Mismatch, NotNative
+from ..infer.meaning import Call, FieldNotConstant, Mismatch, NotConstant
 from ..lib import extended
 from ..lib.py.iteration import range_of_numbers
 from ..lib.rule import Rule
 from ..types.kinds import Bool, Bytes, Str, is_float, is_integer
 from . import special
 
-__all__ = ["NoOverload", "literal_names", "unrolled_constants", "wants_literals"]
+__all__ = ["NoOverload", "literal_names", "unrolled_constants", "wants_literals", "wants_name"]
 
 
 class NoOverload(Mismatch):
     """Raised where no overload accepts the types of a call; some may accept constants."""
-
-
-_UNKNOWN = "literally() is called with a value that is not known at compile time"
 
 
 def _range(args, kwargs):
@@ -36,7 +34,8 @@ def _literally(args, kwargs):
     if len(args) != 1 or kwargs:
         raise Mismatch("literally() takes exactly one positional argument")
     if (is_integer(args[0].type) or args[0].type in (Str, Bytes, Bool)) and not args[0].known:
-        raise NotNative(_UNKNOWN, "pass an argument of the compiled function that is called, or a constant")
+        raise NotConstant("literally() is called with a value that is not known at compile time",
+                          "pass an argument of the compiled function that is called, or a constant")
     return args[0]
 
 
@@ -63,11 +62,15 @@ extended.OF_CONSTANTS.add(id(special.literal_unroll))
 extended.FUNCTIONS[id(special.literally)] = _literally
 
 
-def wants_literals(error: Exception) -> bool:
+def wants_literals(error: CompileError) -> bool:
     """Whether an error says that a value must be a constant: the argument of literally(), an axis, the name of a
     field."""
-    message = str(error).partition("\n")[0]
-    return message.startswith(_UNKNOWN) or "must be known at compile time" in message or "must be a constant" in message
+    return error.reason is not None and issubclass(error.reason, NotConstant)
+
+
+def wants_name(error: CompileError) -> bool:
+    """Whether an error says that the name of a field must be a constant."""
+    return error.reason is FieldNotConstant
 
 
 def can_be_literal(value) -> bool:

@@ -7,14 +7,14 @@ passes/fusion.py merges nests, passes/nests.py expands them into loops.
 from __future__ import annotations
 
 from ..ir.core import ALLOCATES, ELEMENTS, NEW_MEMORY, PURE, RAISES, READS, Function, Inst, Op, reads, writes
+from ..ir.flags import Template
 from ..ir.tree import Leaf, Node
 from ..types.kinds import Array, Bool, Int
 from .effects import NONDIFF, STRUCTURAL
 
 __all__ = ["NEST", "NEST_INTO", "NESTS", "ELEMENT", "ELEMENT_UNIT", "STRETCHED", "ELEMENT_STRETCHED", "UNIT", "FLAT",
            "IS_ARRAY", "REPEATED", "ROW", "OVERLAPS", "SAVE", "PUT", "PUT_UNIT", "BROADCAST", "Node", "Leaf",
-           "functions_of", "kernels", "fails", "NEST_OPS", "shape_text",
-           "aligned"]
+           "functions_of", "kernels", "template_of", "fails", "NEST_OPS", "shape_text", "aligned"]
 
 
 def kernels(tree) -> list:
@@ -33,6 +33,11 @@ def functions_of(nest: Inst) -> list[Function]:
     """The template and the kernels of a nest, and the library functions by whose call it may be replaced."""
     return [nest.attrs["template"], *kernels(nest.attrs["tree"]),
             *(nest.attrs[key] for key in ("instead", "beside") if key in nest.attrs)]
+
+
+def template_of(nest: Inst) -> Template:
+    """What a nest computes, as the function that is its template says (`template` in ir/flags.py)."""
+    return nest.attrs["template"].flags.template
 
 
 def fails(tree) -> bool:

@@ -21,12 +21,13 @@ from typing import Any, Callable
 from ..base.errors import CompileError
 from ..ir.cfg import reverse_postorder
 from ..ir.core import COUNTS, ELEMENTS, ERRORS, RAISES, TERMINATOR, Block, Edge, Function, Inst, Value
+from ..ir.flags import Template
 from ..ops import arith as a
 from ..ops import control as c
 from ..ops import exceptions as exc
 from ..ops import memory as mem
 from ..ops import structure as s
-from ..ops.nest import NEST, NEST_INTO, NESTS, Leaf, Node, fails, kernels
+from ..ops.nest import NEST, NEST_INTO, NESTS, Leaf, Node, fails, kernels, template_of
 from ..types import kinds as k
 from ..types.lattice import dtype_of, numpy_counterpart
 from . import inline
@@ -499,9 +500,9 @@ class _Batch:
     def rule(self, inst: Inst) -> Callable:
         op = inst.op
         if op is NEST or op is NEST_INTO:
-            kind = inst.attrs["template"].flags.template
-            return {"map": self.mapped, "store": self.stored, "fold": self.folded, "fold axes": self.folded,
-                    "rows": self.dotted_rows}.get(kind, self.by_example)
+            rules: dict[Template, Callable] = {"map": self.mapped, "store": self.stored, "fold": self.folded,
+                                               "fold axes": self.folded, "rows": self.dotted_rows}
+            return rules.get(template_of(inst), self.by_example)
         if op is mem.ARRAY_VIEW:
             return self.view
         if op is s.RETYPE and type(inst.result.type) is k.Array:
@@ -680,7 +681,7 @@ class _Batch:
         result = inst.result
         dtype = result.type.dtype if type(result.type) is k.Array else element_type(result.type)
         if (how not in _FOLDS or type(tree) is not Node or any(x in self for x in inst.args[:inst.attrs["count"]])
-            or inst.attrs["template"].flags.template == "fold axes" and "reduced" not in inst.attrs):
+            or template_of(inst) == "fold axes" and "reduced" not in inst.attrs):
             return self.by_example(inst)
         found = tree.kernel.result
         if (numpy_counterpart(found) if k.is_python_number(found) else found) is not dtype:

@@ -20,21 +20,53 @@ from . import dce, gvn, inline, messages, refcount, relax, simplify
 __all__ = ["run", "run_device", "run_to_regions", "PASSES"]
 
 # loaded only by programs that ask for derivatives
-derivatives, merged = lazy(f"{__package__}.derivatives.make"), lazy(f"{__package__}.derivatives.merged")
-batches, counted, device, nans, nests, restarts = (lazy(f"{__package__}.{name}") for name in (
-    "batches", "counted", "device", "nans", "nests", "restarts"))
+derivatives = lazy(f"{__package__}.derivatives.make")
+merged = lazy(f"{__package__}.derivatives.merged")
+
+batches = lazy(f"{__package__}.batches")
+counted = lazy(f"{__package__}.counted")
+device = lazy(f"{__package__}.device")
+nans = lazy(f"{__package__}.nans")
+nests = lazy(f"{__package__}.nests")
+restarts = lazy(f"{__package__}.restarts")
 
 # Passes that are imported only where a function has loops, or one of the operations that they look for: importing a
 # module makes a first call slower.
-(accumulators, checked_copies, choices, columns, early, elementary, extremes, flags, frame, independent, inspector, jam,
- joined_sums, latches, localtables, natives, parallel, parts, polling, ranges, reboxing, recurrences, registers, reload,
- remainders, retests, sharedtables, slots, speculate, texts, unboxed, unroll, vectorise, versioning) = (
-    lazy(f"{__package__}.{name}")
-    for name in ("accumulators", "checked_copies", "choices", "columns", "early", "elementary", "extremes", "flags",
-                 "frame", "independent", "inspector", "jam", "joined_sums", "latches", "localtables", "natives",
-                 "parallel", "parts", "polling", "ranges", "reboxing", "recurrences", "registers", "reload",
-                 "remainders", "retests", "sharedtables", "slots", "speculate", "texts", "unboxed", "unroll",
-                 "vectorise", "versioning"))
+accumulators = lazy(f"{__package__}.accumulators")
+checked_copies = lazy(f"{__package__}.checked_copies")
+choices = lazy(f"{__package__}.choices")
+columns = lazy(f"{__package__}.columns")
+early = lazy(f"{__package__}.early")
+elementary = lazy(f"{__package__}.elementary")
+extremes = lazy(f"{__package__}.extremes")
+flags = lazy(f"{__package__}.flags")
+frame = lazy(f"{__package__}.frame")
+independent = lazy(f"{__package__}.independent")
+inspector = lazy(f"{__package__}.inspector")
+jam = lazy(f"{__package__}.jam")
+joined_sums = lazy(f"{__package__}.joined_sums")
+latches = lazy(f"{__package__}.latches")
+localtables = lazy(f"{__package__}.localtables")
+natives = lazy(f"{__package__}.natives")
+parallel = lazy(f"{__package__}.parallel")
+parts = lazy(f"{__package__}.parts")
+polling = lazy(f"{__package__}.polling")
+ranges = lazy(f"{__package__}.ranges")
+reboxing = lazy(f"{__package__}.reboxing")
+recurrences = lazy(f"{__package__}.recurrences")
+registers = lazy(f"{__package__}.registers")
+reload = lazy(f"{__package__}.reload")
+remainders = lazy(f"{__package__}.remainders")
+retests = lazy(f"{__package__}.retests")
+sharedtables = lazy(f"{__package__}.sharedtables")
+slots = lazy(f"{__package__}.slots")
+speculate = lazy(f"{__package__}.speculate")
+texts = lazy(f"{__package__}.texts")
+unboxed = lazy(f"{__package__}.unboxed")
+unroll = lazy(f"{__package__}.unroll")
+vectorise = lazy(f"{__package__}.vectorise")
+versioning = lazy(f"{__package__}.versioning")
+
 _IN_LOOPS = {accumulators, checked_copies, choices, columns, early, extremes, inspector, flags, jam, joined_sums,
              latches, parallel, parts, polling, recurrences, registers, reload, remainders, retests, speculate,
              unboxed, unroll, vectorise, versioning}

@@ -2,7 +2,9 @@
 import numpy as np
 import pytest
 
+import pyjitc
 from pyjitc import TypingError
+from pyjitc.infer.meaning import FieldNotConstant, NotConstant
 from pyjitc.numba import guvectorize, literal_unroll, literally, njit, typed, types
 from pyjitc.numba.extending import SentryLiteralArgs, overload
 from tests.oracle import same
@@ -204,3 +206,15 @@ def test_an_overload_may_ask_for_literals():
         return lambda a, k: a + value
 
     assert njit(lambda a: shifted(a, 3))(1) == 4 and njit(lambda a, k: shifted(a, k))(1, 5) == 6
+
+
+def test_refusals_say_that_a_value_must_be_a_constant():
+    """Only after such a refusal is a function compiled again with constants for its arguments."""
+    for function, args, reason in (
+            (lambda a, mode: np.pad(a, 1, mode=mode), (np.ones(3), "edge"), NotConstant),
+            (lambda a, axis: np.sum(a, axis=(0, axis)), (np.ones((2, 2)), 1), NotConstant),
+            (lambda a, name: a[name], (np.zeros(2, [("x", "i4"), ("y", "f8")])[0], "y"), FieldNotConstant)):
+        with pytest.raises(TypingError) as caught:
+            pyjitc.njit(function)(*args)
+        assert caught.value.reason is reason
+        assert njit(function)(*args) is not None

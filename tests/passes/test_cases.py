@@ -31,7 +31,7 @@ from pyjitc.passes import (
     batches, checked_copies, device, elementary, flatten, grid, idle_threads, inline, nans, natives, nests, parallel,
     pipeline, restarts, sharedtables, stride, thread, unswitch, versioning,
 )
-from pyjitc.passes.derivatives import make
+from pyjitc.passes.derivatives import make, merged, transposed
 from pyjitc.passes.rules import Facts
 from pyjitc.types.kinds import Cell, Content, Int
 from pyjitc.types.tangents import is_varying
@@ -101,6 +101,13 @@ def derived(functions, options):
     return functions
 
 
+def with_one_of_each(functions, options):
+    """`merged`: `f` and `f.2` are one function of the library, inferred twice."""
+    for fn in functions:
+        fn.qualname = fn.name.partition(".")[0]
+    return merged.run(functions)
+
+
 def in_batches(functions, options):
     """`batches`, with the library functions of the text in place of those that it asks for: `batches:put_all` is that
     of lib/batches.py. The functions that the first one still calls, in order, then those that it calls now."""
@@ -157,7 +164,9 @@ PASSES |= {"inline": inline.run, "nests": nests.run,
            "nans": lambda functions, options: nans.run(functions) or functions,
            "natives": with_native_lists, "cells": each(pipeline.independent.run),
            "flatten": step_of_simplify(flatten.flatten), "thread": step_of_simplify(thread.thread),
-           "derivatives": derived, "batches": in_batches, "stride": each(strided), "parallel": outlined,
+           "derivatives": derived, "merged": with_one_of_each,
+           "transposed": each(lambda fn, options: transposed.run(fn)), "batches": in_batches,
+           "stride": each(strided), "parallel": outlined,
            "device": lowered, "elementary": expanded, "checked_copies": apart, "parts": in_parts}
 
 
@@ -285,8 +294,8 @@ def test_every_pass_has_cases(name):
 
 
 def test_no_pass_is_forgotten():
-    modules = Path(pipeline.__file__).parent.glob("*.py")
-    assert {path.stem for path in modules if "\ndef run(" in path.read_text()} - {"pipeline"} <= {*PASSES}
+    modules = Path(pipeline.__file__).parent.rglob("*.py")
+    assert {path.stem for path in modules if "\ndef run(" in path.read_text()} - {"pipeline", "make"} <= {*PASSES}
 
 
 def called(one):

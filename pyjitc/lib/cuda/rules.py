@@ -7,7 +7,7 @@ import numpy as np
 
 from ...base.errors import with_article
 from ...infer.constants import constant, scalar_type
-from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative
+from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, NotConstant
 from ...ops import arith, gpu
 from ...ops import math as m
 from ...ops.memory import ARRAY_DIM, CHECK_INDEX
@@ -50,7 +50,7 @@ def _of(stub):
 def _known_int(x: Expr, what: str, choices) -> int:
     if not x.known or type(x.value) is not int or x.value not in choices:
         shown = choices if isinstance(choices, tuple) else (choices.start, "...", choices.stop - 1)
-        raise Mismatch(f"{what} must be a constant: {', '.join(map(str, shown))}")
+        raise NotConstant(f"{what} must be a constant: {', '.join(map(str, shown))}")
     return x.value
 
 
@@ -114,8 +114,8 @@ def _dtype(x: Expr):
 def _shape(x: Expr, what: str) -> tuple[int, ...]:
     parts = [x.value] if x.known and not isinstance(x.type, Tuple) else list(x.value) if x.known else [None]
     if any(type(n) is not int and not isinstance(n, np.integer) for n in parts):
-        raise NotNative(f"the shape of {what} must be known at compile time",
-                        "use a constant, or a global or captured variable")
+        raise NotConstant(f"the shape of {what} must be known at compile time",
+                          "use a constant, or a global or captured variable")
     shape = tuple(map(int, parts))
     if any(n < 0 for n in shape):
         raise Mismatch(f"the shape of {what} is negative: {shape}", exception=ValueError)

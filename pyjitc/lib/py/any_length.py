@@ -13,7 +13,7 @@ import numpy as np
 
 from ...base.lazy import lazy
 from ...infer.constants import constant
-from ...infer.meaning import Apply, Call, Const, Expr, Fresh, Mismatch, NeedsList, NotNative
+from ...infer.meaning import Apply, Call, Const, Expr, Fresh, Mismatch, NeedsList, NotConstant, NotNative
 from ...infer.names import describe
 from ...ops.containers import LIST_GET, LIST_LEN, TUPLE_FROM
 from ...ops.pyobject import PY_CALL
@@ -450,8 +450,8 @@ def call_with(callee: Expr, function, items: Expr, kwargs) -> Expr:
         hint = f"write {target.__name__}(x)"
     else:
         hint = "pass them one by one, or as one tuple"
-    raise NotNative(f"the length of this {describe(items.type)} must be known at compile time to be unpacked with *",
-                    hint)
+    raise NotConstant(f"the length of this {describe(items.type)} must be known at compile time to be unpacked with *",
+                      hint)
 
 
 PROTOCOLS = {TupleOf: _TupleOf()}

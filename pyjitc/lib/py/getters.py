@@ -10,7 +10,7 @@ import functools
 import operator
 
 from ...infer.constants import constant
-from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, NotNative
+from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, NotConstant, NotNative
 from ...infer.names import describe
 from ...ops.exceptions import EXC_MATCH
 from ...ops.structure import METHOD_MAKE, TUPLE_MAKE
@@ -37,7 +37,7 @@ def _maker(cls, many: bool):
             raise Mismatch(f"{cls.__name__} expected 1 argument, got 0" if many else
                            f"{cls.__name__} needs at least one argument, the method name")
         if not all(x.known for x in [*args, *kwargs.values()]):
-            raise Mismatch(f"what an operator.{cls.__name__} looks for must be a constant", "use a lambda")
+            raise NotConstant(f"what an operator.{cls.__name__} looks for must be a constant", "use a lambda")
         try:
             found = _made(cls, tuple([x.value for x in args]), tuple([(name, x.value) for name, x in kwargs.items()]),
                           tuple([type(x.value) for x in [*args, *kwargs.values()]]))

@@ -8,7 +8,7 @@ import types as pytypes
 import typing
 
 from ...infer.constants import constant
-from ...infer.meaning import UNKNOWN, CallValue, Const, Expr, Mismatch, NotNative
+from ...infer.meaning import UNKNOWN, CallValue, Const, Expr, Mismatch, NotConstant, NotNative
 from ...types import kinds as k
 from ...types.kinds import ListDisplay, NoneType, Singleton, Tuple
 from .. import operations
@@ -31,8 +31,8 @@ def parametrised(x: Expr, item: Expr) -> Expr | None:
         return None
     given = _value(item)
     if given is UNKNOWN:
-        raise NotNative(f"what {_name(value)}[...] is parametrised with must be known at compile time",
-                        "write the class without brackets")
+        raise NotConstant(f"what {_name(value)}[...] is parametrised with must be known at compile time",
+                          "write the class without brackets")
     return _known(_subscript, value, given)
 
 

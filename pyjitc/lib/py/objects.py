@@ -13,7 +13,7 @@ from ...base.lazy import lazy
 from ...infer import boxed as by
 from ...infer.boxed import boxed, by_python
 from ...infer.constants import constant
-from ...infer.meaning import UNKNOWN, Apply, Call, CallValue, Const, Mismatch, NotNative, Step
+from ...infer.meaning import UNKNOWN, Apply, Call, CallValue, Const, Mismatch, NotConstant, Step
 from ...infer.names import needs_objects
 from ...infer.session import Session
 from ...ops.arith import BNOT
@@ -245,7 +245,8 @@ class _DType(Protocol):
 
     def getitem(self, x, i):
         if not i.known:
-            raise NotNative("the name or place of a field in a dtype must be known at compile time", "write a constant")
+            raise NotConstant("the name or place of a field in a dtype must be known at compile time",
+                              "write a constant")
         return np_scalars.dtype_answer(x.type, operator.getitem, i.value)
 
 

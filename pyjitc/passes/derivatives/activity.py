@@ -21,7 +21,7 @@ from ...ops import structure as s
 from ...ops.blas import BLAS
 from ...ops.derivative import Ruled
 from ...ops.foreign import C_CALL, LLVM_CALL
-from ...ops.nest import NEST, NEST_INTO
+from ...ops.nest import NEST, NEST_INTO, template_of
 from ...ops.effects import NO_RULE, STRUCTURAL, Zero
 from ...ops.random import RANDOM_CALL, RANDOM_DRAW, REJECTING
 from ...types import kinds as k
@@ -57,7 +57,7 @@ def _part(t):
 
 def is_known(nest: Inst) -> bool:
     """Whether reverse mode knows the derivative of a loop nest as a whole."""
-    kind = nest.attrs["template"].flags.template
+    kind = template_of(nest)
     if kind == "rows" or kind == "columns":
         return not _is_complex(nest)
     if kind == "fold" or kind == "fold axes":

@@ -15,7 +15,7 @@ from ...ops import control as c
 from ...ops import memory as mem
 from ...ops import structure as s
 from ...ops.derivative import Request, requested
-from ...ops.nest import NEST, Leaf, Node
+from ...ops.nest import NEST, Leaf, Node, template_of
 from ...types import kinds as k
 from ...types.lattice import dtype_of
 from ...types.tangents import gradient_type, is_varying, tangent_type
@@ -39,7 +39,7 @@ class Nests:
         """Add the adjoints of the operands of a nest that makes an array. g: the adjoint of the array; a number where
         it is the same for all elements.
         """
-        kind, sweep = inst.attrs["template"].flags.template, self.sweep
+        kind, sweep = template_of(inst), self.sweep
         operands = inst.args[inst.attrs["count"]:]
         if kind == "rows":
             matrix, x = operands
@@ -138,7 +138,7 @@ class Nests:
         keeps it."""
         made = x.inst
         return (type(x.type) is k.Array and made is not None and self.sweep.form.loop_of(x) is not None
-                and (made.op is c.INVOKE or made.op is NEST and made.attrs["template"].flags.template != "map"))
+                and (made.op is c.INVOKE or made.op is NEST and template_of(made) != "map"))
 
     def mapped(self, b, inst, kernel, parts, operands, g):
         """The array of kernel(element of each operand, element of g) over the space of the nest. A kernel with one more

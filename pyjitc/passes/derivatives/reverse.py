@@ -29,7 +29,7 @@ from ...ops import control as c
 from ...ops import memory as mem
 from ...ops import structure as s
 from ...ops.exceptions import WARN
-from ...ops.nest import NEST, NEST_INTO
+from ...ops.nest import NEST, NEST_INTO, template_of
 from ...ops.pyobject import PY_UNBOX
 from ...types import kinds as k
 from ...types.tangents import gradient_type, is_varying, tangent_type, varies
@@ -606,11 +606,10 @@ class _Reverse:
         made = x.inst
         if made is not None and made.op is mem.ARRAY_NEW:
             return list(made.args)
-        if made is not None and made.op is NEST and made.attrs["shape"] is not None:
-            shape = made.args[made.attrs["shape"]].inst
-            if shape is not None and shape.op is s.TUPLE_MAKE:
-                return list(shape.args)
-        if made is not None and made.op is NEST and made.attrs["template"].flags.template == "rows":
+        dims = _dims_of_nest(x)
+        if dims is not None:
+            return dims
+        if made is not None and made.op is NEST and template_of(made) == "rows":
             space = made.args[0].inst
             if space is not None and space.op is s.TUPLE_MAKE:
                 return space.args[:1]

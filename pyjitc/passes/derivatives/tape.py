@@ -16,7 +16,7 @@ from ...ops import control as c
 from ...ops import math as m
 from ...ops import memory as mem
 from ...ops import structure as s
-from ...ops.nest import BROADCAST, NEST, kernels
+from ...ops.nest import BROADCAST, NEST, kernels, template_of
 from ...types import kinds as k
 from ...types.lattice import dtype_of
 from ...types.tangents import is_varying
@@ -162,7 +162,7 @@ class Tape:
         """Whether the backward part may compute this instruction again."""
         op = i.op
         if op is NEST:
-            return i.attrs["template"].flags.template == "map" and not any(
+            return template_of(i) == "map" and not any(
                 self.changes(i.result, x) for x in i.args if type(x.type) is k.Array) and all(
                 map(_is_cheap_kernel, kernels(i.attrs["tree"])))
         if op.wrapping is not None or op.traits & CHECKS_FIRST or op in (mem.CHECK_INDEX, mem.ARRAY_LOAD, BROADCAST):

@@ -238,6 +238,7 @@ class _Loop:
         fn.blocks[where:where] = blocks
         if not keeps:  # the new loops make the same trips, also none
             fn.blocks = [block for block in fn.blocks if block is not self.header and block is not self.body]
+
     def loop(self, b, here, blocks, trips, add, marked=False) -> Block:
         """Append a loop of `trips` trips to the block `here`; `add` writes the body for trip n, from 1, none of which
         touches an element that another one writes. marked: whether LLVM is told so, which saves it a test and a second

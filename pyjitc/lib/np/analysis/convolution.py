@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import Const, NotNative, Throw
+from ....infer.meaning import Const, NotConstant, Throw
 from ....ops.arith import IADD, ISUB
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ....types import kinds as k
@@ -28,7 +28,7 @@ def common_type(a, b):
 def known(mode):
     """The mode, which must be a constant."""
     if not mode.known:
-        raise NotNative("the mode must be known at compile time", "write 'full', 'same' or 'valid'")
+        raise NotConstant("the mode must be known at compile time", "write 'full', 'same' or 'valid'")
     value = mode.value
     if value not in ("full", "same", "valid", 0, 1, 2):
         if isinstance(value, str) and value[:1] in ("f", "s", "v"):

@@ -6,7 +6,7 @@ import operator
 
 import numpy as np
 
-from ....infer.meaning import Const, Mismatch, NotNative
+from ....infer.meaning import Const, Mismatch, NotConstant, NotNative
 from ....types import kinds as k
 from ....types.lattice import dtype_of, kind_of, promote
 from ...build import compiled, outlined
@@ -41,8 +41,8 @@ def linear_type(a):
 def known(m):
     """The number, which must be a constant."""
     if not m.known:
-        raise NotNative("the order of the derivative or integral must be known at compile time",
-                        "write it as a constant")
+        raise NotConstant("the order of the derivative or integral must be known at compile time",
+                          "write it as a constant")
     return m
 
 

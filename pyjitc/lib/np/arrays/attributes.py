@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....base.lazy import lazy
-from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative, Throw
+from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, NotConstant, NotNative, Throw
 from ....ops.structure import PACK, STRUCT_GET
 from ....types import kinds as k
 from ....types.kinds import Bool, Int, NpBool
@@ -96,7 +96,8 @@ class _Flags(Protocol):
     def getitem(self, x, i):
         rule = _FLAGS.get(i.value) if i.known else None
         if rule is None:
-            raise Mismatch("Unknown flag" if i.known else "the name of a flag must be a constant", exception=KeyError)
+            raise (Mismatch("Unknown flag", exception=KeyError) if i.known else
+                   NotConstant("the name of a flag must be a constant"))
         return rule(_array(x))
 
     def setitem(self, x, i, value, asks):

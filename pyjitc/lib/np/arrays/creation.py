@@ -6,7 +6,7 @@ import operator
 import numpy as np
 
 from ....base.errors import did_you_mean
-from ....infer.meaning import UNKNOWN, Apply, Call, CallValue, Const, Expr, Mismatch, NotNative
+from ....infer.meaning import UNKNOWN, Apply, Call, CallValue, Const, Expr, Mismatch, NotConstant, NotNative
 from ....infer.constants import constant, scalar_type
 from ....ops.memory import ARRAY_DIM, ARRAY_NEW
 from ....types import kinds
@@ -47,8 +47,8 @@ def scalar_of(x: Expr):
         raise NotNative("a dtype with fields is not made in compiled code",
                         "make it outside the function, as in RECORD = np.dtype([...]), and write dtype=RECORD")
     if found is None:
-        raise NotNative("the dtype must be known at compile time and numeric",
-                        "write np.float64, np.int32, ... or a constant string")
+        raise NotConstant("the dtype must be known at compile time and numeric",
+                          "write np.float64, np.int32, ... or a constant string")
     return found
 
 

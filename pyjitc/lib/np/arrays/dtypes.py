@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....infer.constants import constant
-from ....infer.meaning import Const, Expr, Mismatch, NotNative
+from ....infer.meaning import Const, Expr, Mismatch, NotConstant, NotNative
 from ....types import kinds as k
 from ....types.lattice import dtype_of
 from ...build import a_type
@@ -50,7 +50,7 @@ def _items(x):
         elif x.known:
             yield Const(t, value)
         else:
-            raise NotNative("a tuple of dtypes must be known at compile time")
+            raise NotConstant("a tuple of dtypes must be known at compile time")
 
 
 def _asked(function, of_values=True):

@@ -13,7 +13,7 @@ import numpy as np
 from ....base.lazy import lazy
 from ....infer.constants import constant
 from ....infer.expressions import list_of
-from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, NotNative, Throw
+from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, NotConstant, NotNative, Throw
 from ....ops.structure import RANGE_GET, RETYPE, TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, Bool, DType, Int, NoneType
@@ -488,7 +488,7 @@ def _require(a, dtype=None, requirements=None, *, like=None):
     if wanted is not None:
         texts = [x.value for x in (elements(wanted) if is_sequence(wanted.type) else [wanted])]
         if not all(isinstance(text, str) for text in texts):
-            raise Mismatch("requirements= of np.require must be a constant", "write a text, or a tuple of texts")
+            raise NotConstant("requirements= of np.require must be a constant", "write a text, or a tuple of texts")
         for text in texts if is_sequence(wanted.type) else texts[0]:
             if text.upper() not in _FLAGS:
                 return Throw(KeyError, text.upper())
@@ -526,7 +526,7 @@ def _copyto(dst, src, casting: Constant = "same_kind", where=None):
     if not isinstance(target.type, Array):
         raise Mismatch(f"copyto() argument 1 must be numpy.ndarray, not {type_name(target.type)}")
     if casting not in _CASTING:
-        raise Mismatch("casting= of np.copyto must be a constant")
+        raise NotConstant("casting= of np.copyto must be a constant")
     if is_sequence(x.type) or isinstance(x.type, k.List):
         given = {"casting": Const(k.Str, casting), **({} if where is None else {"where": where})}
         return CallValue(constant(np.copyto), dst, CallValue(constant(np.asarray), x), keywords=given)

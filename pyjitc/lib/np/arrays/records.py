@@ -11,7 +11,7 @@ import numpy as np
 from ....base.errors import did_you_mean, suggest
 from ....base.lazy import lazy
 from ....infer.constants import constant
-from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, NotNative, Throw
+from ....infer.meaning import Apply, Call, CallValue, Const, Expr, FieldNotConstant, Mismatch, NotNative, Throw
 from ....ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STRIDE, ARRAY_VIEW
 from ....ops.structure import DISCARD, METHOD_MAKE, PACK, STRUCT_GET, TUPLE_MAKE
 from ....types import kinds as k
@@ -58,7 +58,7 @@ def field(a: Expr, name) -> Expr:
 def _name_of(i: Expr, names):
     """The field of a record that an index names or numbers."""
     if not i.known:
-        raise NotNative("the name of a field must be known at compile time", "write it as a constant")
+        raise FieldNotConstant("the name of a field must be known at compile time", "write it as a constant")
     if i.type is Str:
         return i.value
     if k.is_integer(i.type) and -len(names) <= i.value < len(names):

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....infer.constants import constant
-from ....infer.meaning import Call, Const, Expr, Mismatch, NotNative, Throw
+from ....infer.meaning import Call, Const, Expr, Mismatch, NotConstant, NotNative, Throw
 from ....types import kinds as k
 from ....types.kinds import NpTime, int64, is_time
 from ....types.lattice import dtype_of, type_of_dtype
@@ -24,7 +24,7 @@ def _unit(given, kind):
     if given is None:
         return None
     if not given.known or not isinstance(given.value, (str, tuple)):
-        raise NotNative("the unit of a date must be known at compile time", "write it as a text: 'D', 's', 'ns', ...")
+        raise NotConstant("the unit of a date must be known at compile time", "write it as a text: 'D', 's', 'ns', ...")
     try:
         return NpTime(kind, *np.datetime_data(np.dtype((f"{kind}8[{given.value}]") if type(given.value) is str
                                                        else _pair(kind, given.value))))

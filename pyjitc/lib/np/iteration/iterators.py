@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative, Throw
+from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, NotConstant, NotNative, Throw
 from ....ops.arith import IADD, IMUL, ISUB, LIKELY
 from ....ops.memory import ARRAY_LOAD, ARRAY_STRIDE, ARRAY_VIEW
 from ....ops.structure import PACK, RETYPE, SELECT, STRUCT_GET, TUPLE_MAKE
@@ -164,9 +164,9 @@ def items(a):
 def _words(x: Expr, name: str):
     """The words of an argument such as `flags`, which must be a constant."""
     if isinstance(x.type, k.Struct):
-        raise NotNative(f"{name}= of np.nditer must be known at compile time", "write a tuple: ('readwrite',)")
+        raise NotConstant(f"{name}= of np.nditer must be known at compile time", "write a tuple: ('readwrite',)")
     if not x.known:
-        raise Mismatch(f"{name}= of np.nditer must be a constant")
+        raise NotConstant(f"{name}= of np.nditer must be a constant")
     found = x.value if isinstance(x.value, tuple) else (x.value,)
     return found
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, NotNative, Throw
+from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, NotConstant, NotNative, Throw
 from ....ops.arith import IADD, IMUL
 from ....ops.memory import ARRAY_DIM, ARRAY_STRIDE, ARRAY_VIEW
 from ....ops.structure import TUPLE_MAKE
@@ -350,8 +350,8 @@ def check_tensordot(x, first, second):
 
 def _constant_axes(axes: Expr, a: Expr):
     if not axes.known:
-        raise NotNative("the axes of tensordot must be known at compile time",
-                        "write tuples of constants, as in axes=((1,), (0,))")
+        raise NotConstant("the axes of tensordot must be known at compile time",
+                          "write tuples of constants, as in axes=((1,), (0,))")
     value = axes.value
     if isinstance(value, (int, np.integer)):
         return list(range(a.type.ndim - value, a.type.ndim)), list(range(value))

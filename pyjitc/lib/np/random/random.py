@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....base.errors import did_you_mean
-from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, NotNative, Throw
+from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, NotConstant, NotNative, Throw
 from ....ops import pyobject
 from ....ops.arith import IADD_CK
 from ....ops.memory import ARRAY_LOAD, ARRAY_VIEW
@@ -411,7 +411,7 @@ def _drawn_integers(name, gen, low, high, size, closed, masked, t):
 
 def _axis(name, x: Expr, ndim: int):
     if not x.known or x.type is not Int:
-        raise NotNative(f"the axis of {name}() must be known at compile time", "write a constant")
+        raise NotConstant(f"the axis of {name}() must be known at compile time", "write a constant")
     if not -ndim <= x.value < ndim:
         return Call(bad_axis, x, Const(Int, ndim))
     return Const(Int, x.value % ndim)
@@ -479,7 +479,7 @@ def _choice(legacy):
             if legacy and a.type.ndim != 1:
                 return Throw(ValueError, "a must be 1-dimensional")
             if not axis.known or axis.type is not Int:
-                raise NotNative("the axis of choice() must be known at compile time", "write a constant")
+                raise NotConstant("the axis of choice() must be known at compile time", "write a constant")
             if not -a.type.ndim <= axis.value < a.type.ndim:
                 return Throw(IndexError, "tuple index out of range")
             axis = Const(Int, axis.value % a.type.ndim)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, NotNative, Nest, Throw
+from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, Nest, NotConstant, NotNative, Throw
 from ....ops.memory import ARRAY_VIEW
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
@@ -50,8 +50,8 @@ def axes_of(axis: Expr | None, ndim: int, name: str | None = None):
         parts = (int(axis.value),)
     if parts is None:
         refuse_axis(axis.type)
-        raise NotNative("the axis must be known at compile time", "write a tuple of constants"
-                        if isinstance(axis.type, k.Struct) else "write it as a constant")
+        raise NotConstant("the axis must be known at compile time", "write a tuple of constants"
+                          if isinstance(axis.type, k.Struct) else "write it as a constant")
     found = []
     for n in parts:
         if not -ndim <= n < ndim:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....infer.constants import constant
-from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, NotNative, Throw
+from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, NotConstant, NotNative, Throw
 from ....ops.arith import IADD, IMUL
 from ....ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, ARRAY_VIEW
 from ....ops.structure import TUPLE_MAKE
@@ -264,9 +264,9 @@ def permute(a: Expr, order) -> Expr:
 
 def _constants(x: Expr, what) -> tuple[int, ...]:
     if not x.known or not (type(x.value) is int or isinstance(x.value, tuple)):
-        raise NotNative(f"{what} must be known at compile time", "write a tuple of constants, as in (1, 0)"
-                        if isinstance(x.type, k.Struct) else
-                        "write it as a constant")
+        raise NotConstant(f"{what} must be known at compile time", "write a tuple of constants, as in (1, 0)"
+                          if isinstance(x.type, k.Struct) else
+                          "write it as a constant")
     return (x.value,) if type(x.value) is int else x.value
 
 

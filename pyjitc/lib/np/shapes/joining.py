@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....infer.constants import constant
-from ....infer.meaning import Const, Mismatch, NotNative
+from ....infer.meaning import Const, Mismatch, NotConstant, NotNative
 from ....ops.arith import IADD, IMUL
 from ....types.kinds import Array, DType, NoneType, is_scalar
 from ....types.lattice import dtype_of
@@ -33,7 +33,7 @@ def target(parts, out, dtype, casting):
     if out.type is not NoneType and not isinstance(out.type, Array):
         raise Mismatch(f"'out' must be an array, not {a_type(out.type)}")
     if not casting.known:
-        raise Mismatch("casting= must be a constant")
+        raise NotConstant("casting= must be a constant")
     if casting.value not in _CASTING:
         raise Mismatch(f"casting must be one of 'no', 'equiv', 'safe', 'same_kind', 'unsafe' (got '{casting.value}')",
                        exception=ValueError)

@@ -5,7 +5,7 @@ import operator
 
 import numpy as np
 
-from ....infer.meaning import Apply, Call, Const, Mismatch, NotNative
+from ....infer.meaning import Apply, Call, Const, Mismatch, NotConstant, NotNative
 from ....ops.memory import ARRAY_STRIDE, ARRAY_VIEW
 from ....types import kinds as k
 from ...build import compiled
@@ -72,7 +72,7 @@ def places(axis, x):
         found = axis.value if isinstance(axis.value, tuple) else (axis.value,)
     else:
         refuse_axis(axis.type)
-        raise NotNative("the axis must be known at compile time", "write it as a constant")
+        raise NotConstant("the axis must be known at compile time", "write it as a constant")
     for place in found:
         if not -n <= place < n:
             return Call(wrong_axis, Const(k.Int, place), Const(k.Int, n))
@@ -84,7 +84,7 @@ def places(axis, x):
 def slid(a, shape, window, axes, writeable):
     """The view whose element [i..., j...] is a[i + j], with j along `axes`."""
     if not writeable.known:
-        raise Mismatch("writeable= of np.lib.stride_tricks.sliding_window_view must be a constant")
+        raise NotConstant("writeable= of np.lib.stride_tricks.sliding_window_view must be a constant")
     strides = [Apply(ARRAY_STRIDE, a, axis=j) for j in range(a.type.ndim)]
     lengths = [Call(as_length, n) for n in elements(window)]
     t = k.Array(a.type.dtype, a.type.ndim + len(lengths), "A", bool(writeable.value) and a.type.writable,
@@ -132,7 +132,7 @@ def rows_first(shape, step, j, found):
 @intrinsic
 def placed(a, shape, strides, writeable):
     if not writeable.known:
-        raise NotNative("writeable= of np.lib.stride_tricks.as_strided must be a constant", "write it as a constant")
+        raise NotConstant("writeable= of np.lib.stride_tricks.as_strided must be a constant", "write it as a constant")
     t = k.Array(a.type.dtype, len(elements(shape)), "A", bool(writeable.value) and a.type.writable, a.type.aligned)
     return Apply(ARRAY_VIEW, a, views.ZERO, *(Call(as_length, n) for n in (*elements(shape), *elements(strides))),
                  type=t)
