@@ -204,3 +204,11 @@ def test_an_overload_may_ask_for_literals():
         return lambda a, k: a + value
 
     assert njit(lambda a: shifted(a, 3))(1) == 4 and njit(lambda a, k: shifted(a, k))(1, 5) == 6
+
+
+@pytest.mark.parametrize("take", [lambda a, i, axis: np.take(a, i, axis=axis), lambda a, i, axis: a.take(i, axis)])
+@pytest.mark.parametrize("indices", [np.array([1, 0, 1]), (0, 1), 1])
+def test_the_axis_of_take_is_an_argument(take, indices):
+    a, f = np.arange(24.0).reshape(2, 3, 4), njit(take)
+    for axis in (0, 1, -1):
+        assert same(f(a, indices, axis), take(a, indices, axis))
