@@ -283,8 +283,10 @@ def _open_array(e, t, pointer, wrong):
         orders = bits.get(t.layout, 0)
     else:
         orders = 0 if t.layout == "A" and e.any_order else bits["C"] | (bits["F"] if t.layout != "C" else 0)
-    writable = 0 if e.any_order and not t.writable else bits["WRITEABLE"]  # writable arrays may be read, too
-    mask = orders | bits["ALIGNED"] | writable
+    # Where a signature declares the type, writable arrays may be read, and aligned ones read as unaligned ones, too.
+    writable = 0 if e.any_order and not t.writable else bits["WRITEABLE"]
+    aligned = 0 if e.any_order and not t.aligned else bits["ALIGNED"]
+    mask = orders | aligned | writable
     value = bits["ALIGNED"] * t.aligned | bits["WRITEABLE"] * t.writable | bits.get(t.layout, 0)
     flags = load(e, "i32", pointer, platform.ARRAY["flags"], 4)
     kept = e.assign(f"and i32 {flags}, {mask}")

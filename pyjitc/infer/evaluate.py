@@ -520,6 +520,18 @@ class Evaluator(Operations):
             spec.dependents[self.analysis, self.block] = None
         return UserCall(spec, operands, closure)
 
+    def called_as_declared(self, target, proto, operands, function):
+        """The call of the function behind `target`, with the conversions of arguments and result that its declared
+        signatures ask for in a call from the interpreter. A function that calls itself converts nothing."""
+        conversions = getattr(target, "_conversions", None)
+        if conversions is None or proto.code is self.analysis.spec.proto.code:
+            return self.user_call(proto, operands, None, function)
+        operands, of_result = conversions(operands)
+        if of_result is None:
+            return self.user_call(proto, operands, None, function)
+        called, av = self.settle(self.user_call(proto, operands, None, function))
+        return called if av is None or called.type is None else of_result(called)
+
     def bound(self, proto, args, kwargs, defaults, kwdefaults) -> list[Expr]:
         """One expression for each parameter. `**rest` becomes a dict if the function does more with it than pass it
         on."""
@@ -587,7 +599,7 @@ class Evaluator(Operations):
                 operands = self.bound(proto, args, kwargs, *defaults_of(function, self.held_constant))
                 if proto.code.co_flags & _GENERATOR:
                     return self.generator(proto, Const(Singleton(function), function), operands)
-                return self.user_call(proto, operands, None, function)
+                return self.called_as_declared(target, proto, operands, function)
             if isinstance(target, type) and issubclass(target, BaseException):
                 builtin = target.__module__ == "builtins" and is_fixed(target)
                 if kwargs and builtin and not issubclass(target, _WITH_KEYWORDS):

@@ -103,6 +103,29 @@ def _cut(value, declared: kinds.Type):
     return value if kinds.is_python_number(declared) else dtype_of(declared).type(value)
 
 
+_LOSSY = 1000  # the cost of a conversion of an argument that may lose something; that of others is 1
+
+
+def _cost(given: kinds.Type, declared: kinds.Type) -> int | None:
+    """The cost of passing a value of one type where another is declared, in compiled code; None where the types are
+    those of values that cannot be converted. Only numbers are converted."""
+    if isinstance(given, kinds.Dual):
+        given = given.wide
+    if given is declared:
+        return 0
+    if kinds.is_number(given) and kinds.is_number(declared):
+        if kinds.is_complex(given) and not kinds.is_complex(declared):
+            return None
+        if kinds.is_python_number(given) and (kinds.is_complex(declared) or kinds.is_float(declared)) or (
+                given in (kinds.Bool, kinds.Int) and kinds.is_integer(declared)):
+            return 1
+        return 1 if np.can_cast(dtype_of(given), dtype_of(declared), "safe") else _LOSSY
+    if isinstance(given, kinds.Array) and isinstance(declared, kinds.Array):
+        return 0 if (given.dtype, given.ndim) == (declared.dtype, declared.ndim) else None
+    return None if any(isinstance(t, kinds.Array) or kinds.is_number(t) for t in (given, declared)) and not any(
+        isinstance(t, kinds.Union) for t in (given, declared)) else 0
+
+
 class _NoForm(TypeError):
     """An argument is of a class that an extension of Numba has registered, and that has no native form."""
 
@@ -182,6 +205,25 @@ class NumbaFunction(CompiledFunction):
                 raise TypeError(f"No matching definition for argument type(s) {given}") from None
             lossy, n, values = min((way[0], n, way[1]) for n, way in enumerate(ways))
             return values, ways[n][2]
+
+    def _conversions(self, operands):
+        """The arguments of a call in compiled code, converted as a declared signature asks, and a function that gives
+        the converted result, or None. The signature is the one that a call from the interpreter would use; where none
+        fits, nothing is converted."""
+        fitting = []
+        for n, signature in enumerate(self._declared):
+            costs = [_cost(x.type, t) for x, t in zip(operands, signature.args)]
+            if None not in costs and len(operands) == len(signature.args):
+                fitting.append((sum(costs), n))
+        if not fitting:
+            return operands, None
+        chosen = self._declared[min(fitting)[1]]
+        made = [declared.cast(x, t) if kinds.is_number(t) and kinds.is_number(x.type) else x
+                for x, t in zip(operands, chosen.args)]
+        if chosen.args not in self.__dict__.get("__shown__", self._wrapped):
+            return made, None  # disable_compile() was called, and declares nothing about the result
+        numbers = bool(chosen.args) and all(map(_is_of_numbers, chosen.args))
+        return made, lambda x: declared.changed(x, chosen.result, numbers)
 
     def _wrong_count(self, signature, given, count):
         return TypeError(f"Signature mismatch: {given} argument types given, but function takes {count} arguments")

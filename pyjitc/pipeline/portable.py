@@ -169,7 +169,7 @@ def fingerprint(value) -> tuple:
         kwdefaults = function.__kwdefaults__ or {}
         return ("function", code_hash(function.__code__), fingerprint(function.__defaults__ or ()),
                 *(part for name in sorted(kwdefaults) for part in (name, fingerprint(kwdefaults[name]))),
-                *(() if function is value else tuple(map(repr, value.options))))
+                *(() if function is value else map(repr, (*value.options, *(getattr(value, "_declared", None) or ())))))
     record = made_ufunc(value)
     if record is not None:
         return ("ufunc", fingerprint(record.function), repr(record.arguments), repr(record.declared),

@@ -218,3 +218,11 @@ def test_refusals_say_that_a_value_must_be_a_constant():
             pyjitc.njit(function)(*args)
         assert caught.value.reason is reason
         assert njit(function)(*args) is not None
+
+
+@pytest.mark.parametrize("take", [lambda a, i, axis: np.take(a, i, axis=axis), lambda a, i, axis: a.take(i, axis)])
+@pytest.mark.parametrize("indices", [np.array([1, 0, 1]), (0, 1), 1])
+def test_the_axis_of_take_is_an_argument(take, indices):
+    a, f = np.arange(24.0).reshape(2, 3, 4), njit(take)
+    for axis in (0, 1, -1):
+        assert same(f(a, indices, axis), take(a, indices, axis))

@@ -40,6 +40,25 @@ def test_declared_records():
     assert f(a[1], 2) == 7.0 and nb.njit("float64(float64)")(lambda x: x)(a[1]["x"]) == 2.0
 
 
+@pytest.mark.parametrize("align", [True, False])
+@pytest.mark.parametrize("layout", [(slice(None),), (slice(None, None, 1),)])
+def test_declared_arrays_of_records(align, layout):
+    a = np.zeros(3, np.dtype([("x", np.float64), ("k", np.int16)], align=align))
+    a["x"] = [1.5, 2.5, 3.5]
+    declared = nb.from_dtype(a.dtype)[layout[0]]
+    f = nb.njit((declared, types.intp))(lambda a, i: a[i].x + a.k[i])
+    for given in (a, a.view(np.recarray)):
+        assert f(given, 1) == 2.5
+    assert f.signatures == [(declared, types.intp)]
+
+
+def test_arrays_declared_as_unaligned():
+    f = nb.njit((types.Array(types.float64, 1, "A", aligned=False),))(lambda a: a.sum())
+    unaligned = np.zeros(17, np.uint8)[1:].view(np.float64)
+    unaligned[:] = [1.0, 2.0]
+    assert (f(unaligned), f(np.ones(3)), f(np.ones(6)[::2])) == (3.0, 3.0, 3.0)
+
+
 def test_records_beside_others():
     a = parts()
     f = nb.njit(lambda p, rows, *rest: p["k"] + rows["k"].sum() + len(rest) + rows[1].x)

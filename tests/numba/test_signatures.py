@@ -73,6 +73,54 @@ def test_arguments_are_converted_as_declared(signature, argument, result):
     exact(nb.njit(signature)(lambda x: x)(argument), result)
 
 
+@nb.njit("uint32(uint32)")
+def mixed(x):
+    x ^= x << 13
+    return x ^ (x >> 17)
+
+
+@nb.njit(["int32(int32)", "float64(float64)"])
+def one_more(x):
+    return x + 1
+
+
+@nb.njit("float32(float32)")
+def tenth(x):
+    return x * 0.1
+
+
+@nb.njit("int32(int64[:])")
+def folded(state):
+    state[0] = (state[0] << 13 & 0xFFFFFFFF) ^ state[0]
+    return state[0]
+
+
+@pytest.mark.parametrize("caller", [
+    lambda x: mixed(2463534242 + x), lambda x: (one_more(x), one_more(x + 0.5), one_more(x=2)),
+    lambda x: (tenth(x), tenth(2.5), tenth(np.float64(0.1)), tenth(True)),
+    lambda x: [mixed(n) % 7 for n in range(x, x + 3)],
+    lambda x: folded(np.array([2 ** 31 + x, 2])),
+])
+def test_calls_in_compiled_code_convert_as_declared(caller):
+    for x in (3, np.int64(4)):
+        found, wanted = nb.njit(caller)(x), caller(x)
+        assert repr(found) == repr(wanted)
+        assert repr(pyjitc.njit(caller)(x)) == repr(wanted)
+
+
+def test_other_signatures_of_a_called_function_make_other_code(tmp_path):
+    program = tmp_path / "program.py"
+    results = []
+    for signature in ("uint8(int64)", "uint16(int64)"):
+        program.write_text("from pyjitc import numba as nb\n"
+                           f"@nb.njit('{signature}')\ndef cut(x):\n    return x\n"
+                           "@nb.njit\ndef caller(x):\n    return cut(x) + 0\n"
+                           "print(caller(0x12345))\n")
+        results.append(int(subprocess.run([sys.executable, program], check=True, capture_output=True, text=True, env={
+            **os.environ, "PYJITC_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(ROOT)}).stdout))
+    assert results == [0x45, 0x2345]
+
+
 @pytest.mark.parametrize("argument, error", [
     (1e30, OverflowError), (np.nan, ValueError), (np.uint64(2 ** 63), OverflowError), (1j, TypeError), ("1", TypeError),
     (None, TypeError),

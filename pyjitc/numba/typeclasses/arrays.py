@@ -69,6 +69,7 @@ class Array(Buffer, ArrayCompatible):
     def __init__(self, dtype, ndim, layout, readonly=False, name=None, aligned=True):
         if isinstance(dtype, NestedArray):  # its axes are the last ones
             dtype, ndim = dtype.dtype, ndim + dtype.ndim
+        self._aligned = aligned  # as NumPy's flag, which is true of an array of packed records, too
         self.aligned = aligned and (not isinstance(dtype, Record) or dtype.aligned)
         super().__init__(dtype, ndim, layout, readonly,
                          name or f"{'readonly ' * readonly}array({dtype}, {ndim}d, {layout})")
@@ -82,11 +83,11 @@ class Array(Buffer, ArrayCompatible):
 
     @property
     def type(self):
-        return kinds.Array(self.dtype.type, self.ndim, self.layout, self.mutable, self.aligned)
+        return kinds.Array(self.dtype.type, self.ndim, self.layout, self.mutable, self._aligned)
 
     def copy(self, dtype=None, ndim=None, layout=None, readonly=None):
         return Array(dtype or self.dtype, self.ndim if ndim is None else ndim, layout or self.layout,
-                     (not self.mutable) if readonly is None else readonly, aligned=self.aligned)
+                     (not self.mutable) if readonly is None else readonly, aligned=self._aligned)
 
     @property
     def as_array(self):

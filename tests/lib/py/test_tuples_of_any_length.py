@@ -77,6 +77,8 @@ def test_is_as_in_the_interpreter(function):
     (lambda w: tuple(sorted(w)), (["b", "a"],)), (lambda w: "".join(tuple(w)), (["b", "a"],)),
     (lambda w: max(tuple(w)), ([3, 4],)), (lambda rows: [tuple(r) for r in rows], ([[1], [2, 3]],)),
     (lambda x: tuple(x) < (2, 0), ([1],)), (lambda n: sum(tuple(i * i for i in range(n))), (10,)),
+    (lambda x: np.asarray(tuple(x), np.int32), ([1, 2],)), (lambda x: np.array(tuple(x)) * 2, ([1.5, 2],)),
+    (lambda x: np.asarray(tuple(x)), ([True, False, True],)), (lambda x: np.array(tuple(x)), ([(1, 2), (3, 4)],)),
 ])
 def test_programs(function, arguments):
     agree(function, *arguments)

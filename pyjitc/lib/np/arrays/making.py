@@ -93,7 +93,7 @@ def made(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> Expr:
     axes = _axes_of_texts(x.type) if dtype else None
     if axes:
         return _of_array(_parsed(x, dtype, axes), dtype, order, None, ndmin)
-    item = list_item(x.type)
+    item = x.type.item if isinstance(x.type, k.TupleOf) else list_item(x.type)
     if item is not None:
         if isinstance(x.type, k.ObjectOf) and k.is_scalar(item):
             t = _dtype(dtype or numpy_counterpart(item))

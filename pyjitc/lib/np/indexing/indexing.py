@@ -92,12 +92,15 @@ def arrayed(x: Expr) -> Expr:
     return x
 
 
-def _of_arrays(function, values=None):
+def _of_arrays(function, values=None, axis=None):
     """The rule of a library function whose operands may be lists. values: the position of the operand whose items,
-    where it is a list, are converted to the dtype of the first operand one by one."""
+    where it is a list, are converted to the dtype of the first operand one by one. axis: that of the operand on which
+    the number of axes of the result depends."""
     @rule(f"np.{function.__name__}", function)
     def found(*operands):
         given = [expression(x) for x in operands]
+        if axis is not None and k.is_integer(given[axis].type) and not given[axis].known:
+            raise NotNative("the axis must be known at compile time", "write it as a constant")
         if values is not None and isinstance(given[0].type, Array) and (
                 is_sequence(given[values].type) or isinstance(given[values].type, k.List)):
             t = given[0].type.dtype
@@ -827,7 +830,7 @@ def contains(a, x):
 
 
 CALLS = {
-    np.take: _of_arrays(take), np.put: _of_arrays(put, 2), np.place: _of_arrays(place, 2),
+    np.take: _of_arrays(take, axis=2), np.put: _of_arrays(put, 2), np.place: _of_arrays(place, 2),
     np.putmask: _of_arrays(putmask, 2), np.compress: _of_arrays(compress),
     np.take_along_axis: compiled(take_along_axis),
     np.put_along_axis: _of_arrays(put_along_axis),
