@@ -23,9 +23,6 @@ def call(e, inst: ir.Inst, callee: ir.Function) -> str:
         if c == "i1":
             v = e.assign(f"zext i1 {v} to i8")
         e.line(f"store {memory_type(c)} {v}, ptr {where}, align 8")
-    short = "false"
-    if "short" in inst.attrs:  # the first value is how many iterations a chunk has
-        short = e.assign(f"icmp ule i64 {rest[0][0]}, {inst.attrs['short']}")
     single, several, done = e.label("single"), e.label("several"), e.label("done")
     e.branch(e.assign(f"icmp eq i64 {chunks[0]}, 1"), single, several)
     e.start(single)
@@ -33,7 +30,7 @@ def call(e, inst: ir.Inst, callee: ir.Function) -> str:
     at_single = e.current
     e.jump(done)
     e.start(several)
-    shared = e.assign(f"call i32 @pyjitc_region(ptr {entry}, ptr {frame}, i64 {chunks[0]}, ptr null, i1 {short})")
+    shared = e.assign(f"call i32 @pyjitc_region(ptr {entry}, ptr {frame}, i64 {chunks[0]}, ptr null, i1 {rest[2][0]})")
     at_several = e.current
     e.jump(done)
     e.start(done)
