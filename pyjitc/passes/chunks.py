@@ -44,7 +44,7 @@ class Chunks:
                                     self.fn.firstlineno, self.fn.library)
         self.function.result = k.NoneType
         self.function.flags = self.fn.flags._replace(recursive=False)
-        self.before = ir.Block("region")
+        self.before = ir.Block("trips")
         self.starts = {p: self.count.start[p] for p in region.header.params if p is not self.count.left}
         self.values: dict[ir.Value, ir.Value] = {}  # value of the loop -> that of the chunk
         self.given: list[ir.Value] = []  # the arguments of the call after those for the pool
@@ -69,35 +69,48 @@ class Chunks:
     # -- before the loop
 
     def divide(self) -> None:
-        """How many iterations a chunk has, and how many chunks there are."""
+        """How many iterations a chunk has, and how many chunks there are. Where all iterations are not worth a second
+        chunk, nothing is divided: such a loop may be a statement of a few elements in another loop."""
         region = self.region
         b = self.b = Builder(self.before.insts, self.loc, region.unwind)
-        self.zero, self.one = b.const(k.Int, 0), b.const(k.Int, 1)
-        zero, one = self.zero, self.one
+        zero, one = self.zero, self.one = b.const(k.Int, 0), b.const(k.Int, 1)
         left = self.count.start[self.count.left]
-        trips = self.trips = b.op(SELECT, b.op(a.IGT, left, zero, type=k.Bool), left, zero, type=k.Int)
+        trips = self.trips = greater(b, left, zero)
         self.cost = Cost(region, b, trips)
+        work = self.cost.value(self.cost.work)
         least, short = self.limits()
+        self.extents = {root: [b.op(memory.ARRAY_DIM, root, type=k.Int, axis=n) for n in range(root.type.ndim)]
+                        for root in region.shared}  # array to which iterations add -> its lengths
+        asked = b.op(GET_CHUNK_SIZE, type=k.Int) if region.kind == "prange" and not region.single else None
+        few = b.op(a.ILE, trips, one if region.single else least, type=k.Bool)
+        if asked is not None:
+            few = b.op(a.BAND, few, b.op(a.ILE, asked, zero, type=k.Bool), type=k.Bool)
+        partial = region.parts or region.shared  # one of each is stored for every chunk
+        whole = lesser(b, trips, one) if partial else one
+        several, ready = ir.Block("several"), ir.Block("region", [ir.Value(k.Int, "chunks"), ir.Value(k.Int, "size"),
+                                                                   ir.Value(k.Bool, "short")])
+        self.chunks, self.size, self.short = ready.params
+        b.insts.append(ir.Inst(control.BRANCH, (few,), {}, None, self.loc, [
+            ir.Edge(ready, [whole, greater(b, trips, one), few]), ir.Edge(several)]))
+        b = self.b = Builder(several.insts, self.loc, region.unwind)
         size = one if region.single else self.chunk_size(least)
-        if region.kind == "prange" and not region.single:
-            asked = b.op(GET_CHUNK_SIZE, type=k.Int)
-            if region.parts or region.shared:  # one of each is stored for every chunk
+        if asked is not None:
+            if partial:
                 floor = b.op(a.IADD, b.op(a.ISHR, trips, b.const(k.Int, 16), type=k.Int), one, type=k.Int)
                 floor = b.op(SELECT, b.op(a.IGT, asked, zero, type=k.Bool), floor, zero, type=k.Int)
                 asked = greater(b, asked, floor)
             size = b.op(SELECT, b.op(a.IGT, asked, zero, type=k.Bool), asked, size, type=k.Int)
-        self.extents = {}  # array to which iterations add -> its lengths
-        for root in region.shared:  # combining the copies must not take longer than the loop
-            self.extents[root] = [b.op(memory.ARRAY_DIM, root, type=k.Int, axis=n) for n in range(root.type.ndim)]
+        for dims in () if region.single else self.extents.values():  # combining the copies must be little of the work
             floor = b.const(k.Int, _COMBINED)
-            for n in self.extents[root]:
+            for n in dims:
                 floor = b.op(a.IMUL, floor, n, type=k.Int)
-            if not region.single:
-                size = greater(b, size, self.divided(floor, self.cost.value(self.cost.work)))
-        self.size = size
-        self.short = b.const(k.Bool, False) if region.single else b.op(a.ILE, size, short, type=k.Bool)
-        self.chunks = b.op(a.IFLOORDIV, b.op(a.IADD, trips, b.op(a.ISUB, size, one, type=k.Int), type=k.Int), size,
-                           type=k.Int)
+            size = greater(b, size, self.divided(floor, work))
+        chunks = b.op(a.IFLOORDIV, b.op(a.IADD, trips, b.op(a.ISUB, size, one, type=k.Int), type=k.Int), size,
+                      type=k.Int, flags="nonnegative")
+        brief = b.const(k.Bool, False) if region.single else b.op(a.ILE, size, short, type=k.Bool)
+        b.insts.append(ir.Inst(control.JUMP, (), {}, None, self.loc, [ir.Edge(ready, [chunks, size, brief])]))
+        self.blocks = [self.before, several, ready]
+        self.b = Builder(ready.insts, self.loc, region.unwind)
 
     def limits(self) -> tuple[ir.Value, ir.Value]:
         """(how many iterations are worth a chunk, the most iterations of a chunk that takes so little time that
@@ -297,7 +310,7 @@ class Chunks:
     def call(self) -> ir.Block:
         """Call the function for all chunks and combine their results, which `final` gets. Returns the last block."""
         region, zero, chunks = self.region, self.zero, self.chunks
-        self.blocks, ready = [self.before], self.before
+        ready = self.blocks[-1]
         for root, array in self.copies_of.items():
             empty = region.shared[root][1]
             if empty:
