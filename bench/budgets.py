@@ -431,7 +431,7 @@ def _little(speed):
     peak, own = child(PEAK)
     return [*rows, Row("budgets", "peak of a first compile beyond NumPy", "MB", _flag(peak), budget=60,
                        note=f"{own:.0f} MB of its own; the rest are pages of LLVM's library, which processes share and "
-                            "the kernel maps 64 kB at a time")]
+                            "the kernel maps in large pieces")]
 
 
 def _lines(peers, quick, speed):

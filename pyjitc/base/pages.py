@@ -1,8 +1,8 @@
 """Return the memory of a shared library's read-only pages to the system (Linux).
 
-Loading llvmlite's library reads its tables of symbols and relocations once; their pages are half of the memory that the
-first compile of a process adds (72.6 MB before, 52.4 MB after, in 1 ms). The kernel reads a page from the file again
-when the program accesses it.
+Opening llvmlite's library reads its tables of symbols and relocations once, and its constructors touch most of its
+program; without these pages the first compile of a process adds less memory (docs/performance.md). The kernel maps a
+page of the file again when the program accesses it.
 """
 from __future__ import annotations
 

@@ -12,28 +12,31 @@ __all__ = ["call"]
 
 def call(e, inst: ir.Inst, callee: ir.Function) -> str:
     """Emit the call of a function for all chunks; returns the status. A single chunk needs no pool. The function keeps
-    one caller, the one that loads the values from the frame: where it had two, LLVM made slower code of it."""
+    one caller, the one that loads the values from a frame: where it had two, LLVM made slower code of it. A single
+    chunk has a frame of its own, which is gone where LLVM inlines the call."""
     chunks, *rest = [e.values[x] for x in inst.args]
     parts = [(c, v) for p, values in zip(callee.params[1:], rest, strict=True)
              for c, v in zip(components(p.type), values, strict=True)]
     entry = _entry(e, callee, [c for c, _ in parts])
-    frame = e.alloca("i64", max(len(parts), 1))
-    for k, (c, v) in enumerate(parts):
-        where = frame if k == 0 else e.assign(f"getelementptr i64, ptr {frame}, i64 {k}")
-        if c == "i1":
-            v = e.assign(f"zext i1 {v} to i8")
-        e.line(f"store {memory_type(c)} {v}, ptr {where}, align 8")
-    short = "false"
-    if "short" in inst.attrs:  # the first value is how many iterations a chunk has
-        short = e.assign(f"icmp ule i64 {rest[0][0]}, {inst.attrs['short']}")
+
+    def frame() -> str:
+        made = e.alloca("i64", max(len(parts), 1))
+        for k, (c, v) in enumerate(parts):
+            where = made if k == 0 else e.assign(f"getelementptr i64, ptr {made}, i64 {k}")
+            if c == "i1":
+                v = e.assign(f"zext i1 {v} to i8")
+            e.line(f"store {memory_type(c)} {v}, ptr {where}, align 8")
+        return made
+
     single, several, done = e.label("single"), e.label("several"), e.label("done")
     e.branch(e.assign(f"icmp eq i64 {chunks[0]}, 1"), single, several)
     e.start(single)
-    alone = e.assign(f"call i32 {entry}(ptr {frame}, i64 0)")
+    alone = e.assign(f"call i32 {entry}(ptr {frame()}, i64 0)")
     at_single = e.current
     e.jump(done)
     e.start(several)
-    shared = e.assign(f"call i32 @pyjitc_region(ptr {entry}, ptr {frame}, i64 {chunks[0]}, ptr null, i1 {short})")
+    given = f"ptr {entry}, ptr {frame()}, i64 {chunks[0]}, ptr null, i1 {rest[2][0]}"
+    shared = e.assign(f"call i32 @pyjitc_region({given})")
     at_several = e.current
     e.jump(done)
     e.start(done)

@@ -17,17 +17,19 @@ from ..ops.parallel import GET_CHUNK_SIZE
 from ..ops.structure import RETYPE, SELECT
 from ..runtime.pool import CHUNKS
 from ..types import kinds as k
-from . import counted
 from .carried import Computed, element_type, typed
+from .chunk_cost import Cost, greater, lesser
 from .operands import Builder, constant_of
 from .rewrite import clone_blocks, clone_inst, remove_unreachable, substitute
 
 __all__ = ["SHAPES", "Chunks", "unmark"]
 
 _WORK = 1 << 14  # the least cost of a chunk, which is some microseconds of work
+_SHORT = 4 * _WORK  # the most cost of a chunk for which no sleeping thread is woken at once
 _FEW = 8  # the number of chunks is a multiple of this, where iterations have the same cost
 _LANES = 64  # iterations of a vectorised loop that run at once, at most
-_INNER = 16  # iterations that an inner loop is assumed to make
+_TRIES = 16  # the number of chunks at least, where the cost of an iteration is not known
+_COMBINED = 24  # what an element of a chunk's copy costs: it is zeroed and added, and must be a small part of the work
 SHAPES = {memory.ARRAY_DIM, memory.ARRAY_STRIDE, memory.ARRAY_VIEW, RETYPE}
 
 
@@ -42,10 +44,10 @@ class Chunks:
                                     self.fn.firstlineno, self.fn.library)
         self.function.result = k.NoneType
         self.function.flags = self.fn.flags._replace(recursive=False)
-        self.before = ir.Block("region")
+        self.before = ir.Block("trips")
         self.starts = {p: self.count.start[p] for p in region.header.params if p is not self.count.left}
         self.values: dict[ir.Value, ir.Value] = {}  # value of the loop -> that of the chunk
-        self.given: list[ir.Value] = []  # the arguments of the call, after the numbers of chunks and iterations
+        self.given: list[ir.Value] = []  # the arguments of the call after those for the pool
 
     def build(self) -> None:
         """Put the call in the place of the loop."""
@@ -67,79 +69,91 @@ class Chunks:
     # -- before the loop
 
     def divide(self) -> None:
-        """How many iterations a chunk has, and how many chunks there are."""
+        """How many iterations a chunk has, and how many chunks there are. Where all iterations are not worth a second
+        chunk, nothing is divided: such a loop may be a statement of a few elements in another loop."""
         region = self.region
         b = self.b = Builder(self.before.insts, self.loc, region.unwind)
-        self.zero, self.one = b.const(k.Int, 0), b.const(k.Int, 1)
-        zero, one = self.zero, self.one
+        zero, one = self.zero, self.one = b.const(k.Int, 0), b.const(k.Int, 1)
         left = self.count.start[self.count.left]
-        trips = self.trips = b.op(SELECT, b.op(a.IGT, left, zero, type=k.Bool), left, zero, type=k.Int)
-        cost, self.known = self.cost()
-        self.least = max(1, -(-_WORK // cost))
-        size = one if region.single else self.chunk_size()
-        if region.kind == "prange" and not region.single:
-            asked = b.op(GET_CHUNK_SIZE, type=k.Int)
-            if region.parts or region.shared:  # one of each is stored for every chunk
+        trips = self.trips = greater(b, left, zero)
+        self.cost = Cost(region, b, trips)
+        work = self.cost.value(self.cost.work)
+        least, short = self.limits()
+        self.extents = {root: [b.op(memory.ARRAY_DIM, root, type=k.Int, axis=n) for n in range(root.type.ndim)]
+                        for root in region.shared}  # array to which iterations add -> its lengths
+        asked = b.op(GET_CHUNK_SIZE, type=k.Int) if region.kind == "prange" and not region.single else None
+        few = b.op(a.ILE, trips, one if region.single else least, type=k.Bool)
+        if asked is not None:
+            few = b.op(a.BAND, few, b.op(a.ILE, asked, zero, type=k.Bool), type=k.Bool)
+        partial = region.parts or region.shared  # one of each is stored for every chunk
+        whole = lesser(b, trips, one) if partial else one
+        several, ready = ir.Block("several"), ir.Block("region", [ir.Value(k.Int, "chunks"), ir.Value(k.Int, "size"),
+                                                                   ir.Value(k.Bool, "short")])
+        self.chunks, self.size, self.short = ready.params
+        b.insts.append(ir.Inst(control.BRANCH, (few,), {}, None, self.loc, [
+            ir.Edge(ready, [whole, greater(b, trips, one), few]), ir.Edge(several)]))
+        b = self.b = Builder(several.insts, self.loc, region.unwind)
+        size = one if region.single else self.chunk_size(least)
+        if asked is not None:
+            if partial:
                 floor = b.op(a.IADD, b.op(a.ISHR, trips, b.const(k.Int, 16), type=k.Int), one, type=k.Int)
                 floor = b.op(SELECT, b.op(a.IGT, asked, zero, type=k.Bool), floor, zero, type=k.Int)
-                asked = b.op(SELECT, b.op(a.IGT, asked, floor, type=k.Bool), asked, floor, type=k.Int)
+                asked = greater(b, asked, floor)
             size = b.op(SELECT, b.op(a.IGT, asked, zero, type=k.Bool), asked, size, type=k.Int)
-        self.extents = {}  # array to which iterations add -> its lengths
-        for root in region.shared:  # combining the copies must not take longer than the loop
-            self.extents[root] = [b.op(memory.ARRAY_DIM, root, type=k.Int, axis=n) for n in range(root.type.ndim)]
-            floor = b.const(k.Int, 2)
-            for n in self.extents[root]:
+        for dims in () if region.single else self.extents.values():  # combining the copies must be little of the work
+            floor = b.const(k.Int, _COMBINED)
+            for n in dims:
                 floor = b.op(a.IMUL, floor, n, type=k.Int)
-            if not region.single:
-                size = b.op(SELECT, b.op(a.IGT, size, floor, type=k.Bool), size, floor, type=k.Int)
-        self.size = size
-        self.chunks = b.op(a.IFLOORDIV, b.op(a.IADD, trips, b.op(a.ISUB, size, one, type=k.Int), type=k.Int), size,
-                           type=k.Int)
+            size = greater(b, size, self.divided(floor, work))
+        chunks = b.op(a.IFLOORDIV, b.op(a.IADD, trips, b.op(a.ISUB, size, one, type=k.Int), type=k.Int), size,
+                      type=k.Int, flags="nonnegative")
+        brief = b.const(k.Bool, False) if region.single else b.op(a.ILE, size, short, type=k.Bool)
+        b.insts.append(ir.Inst(control.JUMP, (), {}, None, self.loc, [ir.Edge(ready, [chunks, size, brief])]))
+        self.blocks = [self.before, several, ready]
+        self.b = Builder(ready.insts, self.loc, region.unwind)
 
-    def cost(self) -> tuple[int, bool]:
-        """(the estimated cost of an iteration, whether it is known: an inner loop may make any number of trips)"""
-        region = self.region
-        total, known = 0, True
-        loops = {block: 1 for block in region.loop.blocks}
-        work = list(region.loop.inner)
-        while work:
-            loop = work.pop()
-            work += loop.inner
-            one = counted.find(loop, region.defs, region.edges)
-            trips = region.defs.constant(one.start[one.left]) if one is not None else None
-            known = known and trips is not None
-            for block in loop.blocks:
-                loops[block] *= max(1, min(_INNER if trips is None else trips, 1 << 12))
-        for block, times in loops.items():
-            total += times * sum(max(inst.op.cost, 0) for inst in block.insts)
-            known = known and not any(inst.op is control.INVOKE for inst in block.insts)
-        if known and len(region.loop.blocks) <= 2:  # it is vectorised, in all likelihood
-            total //= 4
-        return max(total, 1), known
+    def limits(self) -> tuple[ir.Value, ir.Value]:
+        """(how many iterations are worth a chunk, the most iterations of a chunk that takes so little time that
+        sleeping threads may be left alone). Where the cost is not known, few iterations may be much work: all are
+        tried, and of very few of them each is worth a thread."""
+        b, trips, cost = self.b, self.trips, self.cost
+        if type(cost.work) is int:
+            assumed, short = b.const(k.Int, -(-_WORK // cost.work)), b.const(k.Int, _SHORT // cost.work)
+        else:
+            assumed = b.op(a.IADD, self.divided(b.const(k.Int, _WORK), cost.work), self.one, type=k.Int)
+            short = self.divided(b.const(k.Int, _SHORT), cost.work)
+        if cost.known:
+            return assumed, short
+        tried = greater(b, self.divided(trips, _TRIES), self.one)
+        few = b.op(a.ILT, trips, b.const(k.Int, _TRIES), type=k.Bool)
+        return lesser(b, tried, assumed), b.op(
+            SELECT, few, self.zero, b.op(a.ISUB, assumed, self.one, type=k.Int), type=k.Int)
 
-    def chunk_size(self) -> ir.Value:
+    def divided(self, x: ir.Value, n: int | ir.Value) -> ir.Value:
+        """x / n, rounded up where n is an int, which is a power of two."""
+        b = self.b
+        if type(n) is int:
+            return b.op(a.ISHR, b.op(a.IADD, x, b.const(k.Int, n - 1), type=k.Int),
+                        b.const(k.Int, n.bit_length() - 1), type=k.Int)
+        return b.op(a.IFLOORDIV, x, n, type=k.Int)
+
+    def chunk_size(self, least: ir.Value) -> ir.Value:
         """How many iterations a chunk has: `least`, or more so that there are at most CHUNKS chunks. Where iterations
         have the same cost, there are few chunks, in a number that threads can share evenly, and a vectorised loop has
         no rest in any but the last."""
-        b, trips, least = self.b, self.trips, self.least
-
-        def divided(x, n):
-            return b.op(a.ISHR, b.op(a.IADD, x, b.const(k.Int, n - 1), type=k.Int),
-                        b.const(k.Int, n.bit_length() - 1), type=k.Int)
-
-        def at_least(x, y):
-            return b.op(SELECT, b.op(a.IGT, x, y, type=k.Bool), x, y, type=k.Int)
-
-        size = at_least(divided(trips, CHUNKS), b.const(k.Int, least))
-        if not self.known:
+        b, trips, cost = self.b, self.trips, self.cost
+        size = greater(b, self.divided(trips, CHUNKS), least)
+        if not cost.known or not cost.even:
             return size
-        rounds = b.op(a.IADD, b.op(a.IFLOORDIV, trips, b.const(k.Int, 4 * _FEW * least), type=k.Int),
-                      b.const(k.Int, 1), type=k.Int)
-        share = b.op(a.IFLOORDIV, divided(trips, _FEW), rounds, type=k.Int)
-        size = at_least(size, b.op(a.IADD, share, b.const(k.Int, 1), type=k.Int))
-        if least < 8 * _LANES:
+        fixed = self.region.defs.constant(least)
+        many = b.op(a.IMUL, least, b.const(k.Int, 4 * _FEW), type=k.Int) if fixed is None else b.const(
+            k.Int, 4 * _FEW * fixed)
+        rounds = b.op(a.IADD, self.divided(trips, many), self.one, type=k.Int)
+        share = b.op(a.IADD, self.divided(trips, _FEW), b.op(a.ISUB, rounds, self.one, type=k.Int), type=k.Int)
+        size = greater(b, size, self.divided(share, rounds))
+        if fixed is None or fixed < 8 * _LANES:
             return size
-        return b.op(a.IMUL, divided(size, _LANES), b.const(k.Int, _LANES), type=k.Int)
+        return b.op(a.IMUL, self.divided(size, _LANES), b.const(k.Int, _LANES), type=k.Int)
 
     def allocate(self) -> None:
         """Arrays for the partial results of the chunks, seeds of their random generators, and copies of the arrays to
@@ -172,7 +186,8 @@ class Chunks:
         region, values, given = self.region, self.values, self.given
         live = self.live_ins()
         number, size, trips = (ir.Value(k.Int, name) for name in ("chunk", "size", "trips"))
-        entry = self.entry = ir.Block("entry", [number, size, trips])
+        short = ir.Value(k.Bool, "short")  # for the pool
+        entry = self.entry = ir.Block("entry", [number, size, trips, short])
         self.function.blocks.append(entry)
         self.number = number
         e = Builder(entry.insts, self.loc, None)
@@ -295,7 +310,7 @@ class Chunks:
     def call(self) -> ir.Block:
         """Call the function for all chunks and combine their results, which `final` gets. Returns the last block."""
         region, zero, chunks = self.region, self.zero, self.chunks
-        self.blocks, ready = [self.before], self.before
+        ready = self.blocks[-1]
         for root, array in self.copies_of.items():
             empty = region.shared[root][1]
             if empty:
@@ -304,9 +319,7 @@ class Chunks:
                     memory.ARRAY_STORE, array, *indices, b.const(root.type.dtype, constant_of(root.type.dtype, empty))))
         b = Builder(ready.insts, self.loc, region.unwind)
         attrs = {"callee": self.function, "chunks": True}
-        if self.known and not region.single:
-            attrs["short"] = 4 * self.least
-        ready.insts.append(ir.Inst(control.INVOKE, [chunks, self.size, self.trips, *self.given], attrs,
+        ready.insts.append(ir.Inst(control.INVOKE, [chunks, self.size, self.trips, self.short, *self.given], attrs,
                                    ir.Value(k.NoneType), self.loc, (),
                                    region.unwind and ir.Edge(region.unwind.block, region.unwind.args)))
         self.final: dict[ir.Value, ir.Value] = {self.count.left: zero, **self.starts}

@@ -57,10 +57,21 @@ def _write_out(fn: Function) -> None:
     gvn.run(fn)
     simplify.run(fn)
     dce.run(fn)  # removes arrays that only a later trip of a loop reads, before they become loops
+    _remove_copies(fn)
     Fusion(fn).run()
     _outline(fn)
     _expand(fn)
     inline.put_in_kernels(fn, before)
+
+
+def _remove_copies(fn: Function) -> None:
+    """Remove assignments of an array to itself: `a[i] += b` adds to a view and then assigns the view to `a[i]`."""
+    for block in fn.blocks:
+        for inst in block.insts:
+            if inst.op is NEST_INTO:
+                tree = direct(inst.attrs["tree"])
+                if type(tree) is Leaf and inst.args[inst.attrs["count"] + tree.index] is inst.args[1]:
+                    inst.op, inst.args, inst.attrs, inst.unwind = CONST, [], {"value": None}, None
 
 
 def write_out(fn: Function, wanted: Callable[[Inst], bool]) -> None:

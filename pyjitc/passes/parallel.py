@@ -3,13 +3,13 @@
 Runs when loops have their final form and before they are versioned and vectorised. The body of a loop is outlined: it
 becomes a function that runs one chunk of the iterations, whose loop is then optimised like any other.
 Before:  header(i, left, s): branch {independent} left > 0 -> body, exit      body: ... jump header(i + 1, left - 1, t)
-After:   size, chunks = (by the number of iterations alone); parts = array_new chunks
-         invoke {callee: chunk, chunks} (chunks, size, trips, i, ..., parts)
+After:   size, chunks, short = (by the number of iterations and their cost: chunk_cost.py); parts = array_new chunks
+         invoke {callee: chunk, chunks} (chunks, size, trips, short, i, ..., parts)
          for each chunk in order: s = s + parts[chunk]; jump header(i + trips, 0, s)       header(...): jump exit
-         fn chunk(k, size, trips, i, ..., parts): loop from i + k * size, min(size, trips - k * size) iterations;
+         fn chunk(k, size, trips, short, i, ..., parts): loop from i + k * size, min(size, trips - k * size) iterations;
                                                   parts[k] = what it has added up
-The number of chunks depends on the number of iterations, not on that of threads, so that sums of floats are the same
-with any number of threads. A loop with little work is one chunk, which the calling thread runs.
+The number of chunks depends on the number of iterations and on their cost, not on the number of threads, so that sums
+of floats are the same with any number of threads. A loop with little work is one chunk, which the calling thread runs.
 
 A value that is carried across iterations must be one of these: a counter; a reduction (+ * & | ^, also under a
 condition; min or max, and values assigned together with them, such as the position of the minimum); a flag that is only

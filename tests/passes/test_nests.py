@@ -331,3 +331,26 @@ def test_rows_of_a_few_elements_are_filled(program, dtype, given):
             for chosen in (np.arange(8) % 3 != 1, np.arange(8) % 3 == 1, np.zeros(8, bool)):
                 agree(program, np.ones((8, columns), dtype), values, chosen, compiled=compiled)
                 agree(program, np.ones((8, 2 * columns), dtype)[:, ::2], values, chosen, compiled=compiled)
+
+
+def test_a_view_that_is_updated_in_place_is_not_assigned_to_itself():
+    def column(a, b, j):
+        a[:, j] -= b
+
+    def rows(a, b, j):
+        a[1:j] *= b
+        a[0] += a[j]
+
+    def mirrored(a, b, j):
+        a[::-1, j] += b
+        a[:, j] = a[::-1, j]  # another view of the same elements
+
+    a, b = np.arange(20.0).reshape(5, 4), np.arange(5.0)
+    assert count(column, (a, b, 1), ARRAY_STORE) == 1
+    locked = a.copy()
+    locked.flags.writeable = False
+    for function, given in ((column, b), (rows, b[:4]), (mirrored, b)):
+        compiled = agree(function, a, given, 2)
+        agree(function, a[::2, ::-1], given[:3] if function is not rows else given, 1, compiled=compiled)
+        agree(function, locked, given, 2)
+        agree(function, a, given[:2], 2, compiled=compiled)
