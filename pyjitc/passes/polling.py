@@ -75,6 +75,7 @@ class _Polls:
         self.polled: set[ir.Block] = set()  # headers whose loop is entered through a poll
         self.of_ranges: set[ir.Block] = set()  # headers of counted loops
         self.uneven: set[ir.Block] = set()  # headers of those whose length changes with the loop around
+        self.remaining: set[ir.Block] = set()  # headers of those of them down columns that LLVM may vectorise
         self.in_order = fn.flags.novectorize or fn.flags.optnone
 
     def run(self) -> None:
@@ -94,11 +95,14 @@ class _Polls:
         tiny = {loop.header for loop in nest.loops if not loop.inner and loop.header not in seen and _scalar(loop)}
         for block in nest.irreducible:
             block.insts.insert(0, ir.Inst(POLL, (), {"cost": 4}, None, block.insts[0].loc))
-        for loop in nest.loops:
-            if not loop.inner:
-                self.hint(loop)
-        if not self.in_order and any(packs(loop) for loop in nest.loops if not loop.inner):
+        innermost = [loop for loop in nest.loops if not loop.inner]
+        for loop in innermost:
+            self.hint(loop)
+        if not self.in_order and any(packs(loop) for loop in innermost):
             self.fn.flags = self.fn.flags._replace(packs=True)
+        if self.remaining and all(loop.header in self.remaining or not self.may_be_vectorised(loop)
+                                  for loop in innermost):
+            self.fn.flags = self.fn.flags._replace(narrow=True)
         if self.paused == len(nest.loops) and not nest.irreducible:
             self.fn.flags = self.fn.flags._replace(skips_loop_passes=True)
         self.fn.blocks = reverse_postorder(self.fn)
@@ -228,13 +232,20 @@ class _Polls:
             note(loop, "interleave", 1)  # more vectors in flight would often leave all iterations to the remainder
         columns = note_columns(loop, self.defs)
         if columns and loop.header in self.uneven and not any("unroll" in b.insts[-1].attrs for b in loop.latches):
-            # Elements of a column are loaded one by one, which keeps a processor busy with one vector. With two,
-            # more iterations of each row are left to the remainder.
+            # Elements of a column are loaded one by one, which keeps a processor busy with one vector. With two, or
+            # with a longer one, more iterations of each row are left to the remainder.
             note(loop, "interleave", 1)
+            if self.may_be_vectorised(loop):
+                self.remaining.add(loop.header)
         if not as_written:
             walk(self.fn, loop, columns or one_by_one(loop, self.options) and strided_accesses(loop, self.defs)
                   or [],
                   self.defs)
+
+    def may_be_vectorised(self, loop) -> bool:
+        """Whether LLVM may vectorise an innermost loop, as far as its hints say."""
+        return not (self.in_order or loop.has_hint("novectorize") or loop.has_hint("unroll")
+                    or one_by_one(loop, self.options))
 
     def copy_bodies(self, tiny: set[ir.Block]) -> None:
         """Write the bodies of the loops with these headers several times, with one poll for all copies."""
