@@ -56,7 +56,7 @@ _LOOK_FOR = {  # the operations, see also _ASK
     reload: {memory.ARRAY_LOAD}.__contains__,
     remainders: {arith.IMOD, arith.IFLOORDIV}.__contains__,
     slots: lambda op: ir.regions_written(op.effects) == ir.TABLES,
-    speculate: lambda op: op.wrapping or op is arith.IAND,
+    speculate: lambda op: op.wrapping or op in (arith.IAND, arith.ISHR, arith.IFLOORDIV),
     texts: lambda op: op.traits & ir.MAKES_TEXT,
     unboxed: lambda op: op.traits & ir.LOAD_OF_NUMBERS,
     versioning: lambda op: op.wrapping or op is arith.CHECK_NONNEG or op is memory.CHECK_INDEX or op in _SHIFTS,
