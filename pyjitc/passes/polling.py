@@ -17,7 +17,8 @@ After:   header(i, stop): branch i != stop -> go(stop), pause
 A row, an innermost loop that the guard before its nest has found short enough (`versioning.py`), or one that searches a
 native list, whose items are in memory, runs to its end; the loop around it polls for the length of the row at each of
 its steps. A loop that is known to make few trips does not poll, neither one of constant length nor one for which the
-guard says so. The body of a loop of a few scalar operations is written four times, with one poll for all copies.
+guard says so. The body of a loop of a few scalar operations is written four times, with one poll for all copies; twice
+where the loop goes on while two elements are equal, since it mostly ends at once.
 A function is flagged `skips_loop_passes` if all of its loops have the single-loop form above and recompute no invariant
 value: the loop passes of LLVM would find nothing to do. An outer loop needs no poll of its own if no iteration can
 finish without reaching the poll of an inner loop. Where an iteration may make an array, or copy or search an object of
@@ -34,7 +35,7 @@ from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder, successors
 from ..ir.uses import readers as readers_of
 from ..ops import control
-from ..ops.arith import IADD, IAND, IGT, ILT, IMUL, INE, ISHR, ISUB
+from ..ops.arith import CAST, IADD, IAND, IEQ, IGT, ILT, IMUL, INE, ISHR, ISUB
 from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_NEW, ARRAY_STORE, FUEL, HIDDEN, POLL, item_bytes
 from ..ops.structure import SELECT
 from ..types.kinds import Bool, Int
@@ -419,7 +420,7 @@ def _scalar(loop) -> bool:
 
 
 def _copied(loop, number, readers) -> dict[ir.Value, dict[ir.Block, ir.Value]]:
-    """Unroll a loop to `_COPIES` copies of its body, with one poll for all: each copy but the last continues with the
+    """Unroll a loop to a few copies of its body, with one poll for all: each copy but the last continues with the
     next one.
     Before:  header: ... branch -> latch, out              latch: poll; jump header
     After:   header: ... branch -> latch, out              latch: jump header'
@@ -427,7 +428,8 @@ def _copied(loop, number, readers) -> dict[ir.Value, dict[ir.Block, ir.Value]]:
     Returns the new definitions of values that are used after the loop, for `repair`. number: block -> its place in the
     order."""
     blocks = sorted(loop.blocks, key=number.__getitem__)
-    values: list[dict[ir.Value, ir.Value]] = [{} for _ in range(_COPIES - 1)]
+    count = 2 if any([_goes_on_while_equal(block.insts[-1], loop) for block in blocks]) else _COPIES
+    values: list[dict[ir.Value, ir.Value]] = [{} for _ in range(count - 1)]
     copies = [dict(zip(blocks, blocks)), *[clone_blocks(blocks, one) for one in values]]
     for copy, following in zip(copies, [*copies[1:], copies[0]]):
         for edge in copy[loop.latches[0]].edges():
@@ -439,6 +441,21 @@ def _copied(loop, number, readers) -> dict[ir.Value, dict[ir.Block, ir.Value]]:
     return {v: {copy[block]: one.get(v, v) for copy, one in zip(copies, [{}, *values])} for block in blocks
             for v in block.values()
             if any(reader not in loop.blocks for reader in readers.get(v, ()))}
+
+
+def _goes_on_while_equal(branch, loop) -> bool:
+    """Whether a branch leaves a loop unless two elements are equal, as in a comparison of texts."""
+    test = branch.args[0].inst if branch.op is control.BRANCH else None
+    if test is None or test.op not in (IEQ, INE) or not all([_is_element(v) for v in test.args]):
+        return False
+    equal, other = branch.targets if test.op is IEQ else branch.targets[::-1]
+    return equal.block in loop.blocks and other.block not in loop.blocks
+
+
+def _is_element(v) -> bool:
+    while v.inst is not None and v.inst.op is CAST:
+        v = v.inst.args[0]
+    return v.inst is not None and v.inst.op is ARRAY_LOAD
 
 
 def _may_be_cut(loop) -> bool:
