@@ -2,6 +2,7 @@
    vector of T of the size a0, M(T, a) a matrix of a0 rows and a1 columns, C(T, a) has three dimensions. */
 #include <math.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 typedef int64_t i64;
 typedef uint64_t u64;
@@ -13,6 +14,8 @@ typedef double f64;
 #define FOR(i, n) for (i64 i = 0; i < (n); i++)
 #define FROM(i, m, n) for (i64 i = (m); i < (n); i++)
 #define DOWN(i, m, n) for (i64 i = (m); i > (n); i--)
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
 #define SWAP(T, a, b) do { T t_ = (a); (a) = (b); (b) = t_; } while (0)
 
 /* ---- PolyBench: products of matrices and vectors */
@@ -1382,4 +1385,106 @@ f64 distance_sum(M(f64, points), V(f64, weights)) {
         total += weights[i] * weights[j] / sqrt(1.0 + x * x + y * y);
     }
     return total;
+}
+
+/* ---- searches, windows, permutations */
+
+void interpolate(V(f64, xs), V(f64, ys), V(f64, q), V(f64, out)) {
+    i64 n = xs0;
+    FOR(i, q0) {
+        i64 lo = 0, hi = n - 1;
+        while (hi - lo > 1) { i64 mid = (lo + hi) >> 1; if (xs[mid] <= q[i]) lo = mid; else hi = mid; }
+        f64 t = (q[i] - xs[lo]) / (xs[hi] - xs[lo]);
+        out[i] = ys[lo] + t * (ys[hi] - ys[lo]);
+    }
+}
+
+i64 longest_increasing(V(i64, a), V(i64, tails)) {
+    i64 n = 0;
+    FOR(i, a0) {
+        i64 lo = 0, hi = n;
+        while (lo < hi) { i64 mid = (lo + hi) / 2; if (tails[mid] < a[i]) lo = mid + 1; else hi = mid; }
+        tails[lo] = a[i];
+        if (lo == n) n++;
+    }
+    return n;
+}
+
+i64 run_lengths(V(u8, text), V(u8, values), V(i64, counts)) {
+    i64 n = 0, i = 0;
+    while (i < text0) { i64 j = i + 1; while (j < text0 && text[j] == text[i]) j++;
+        values[n] = text[i]; counts[n] = j - i; n++; i = j; }
+    return n;
+}
+
+i64 union_find(V(i64, a), V(i64, b), V(i64, parent)) {
+    i64 n = parent0, groups = n;
+    FOR(i, n) parent[i] = i;
+    FOR(e, a0) {
+        i64 x = a[e];
+        while (parent[x] != x) { parent[x] = parent[parent[x]]; x = parent[x]; }
+        i64 y = b[e];
+        while (parent[y] != y) { parent[y] = parent[parent[y]]; y = parent[y]; }
+        if (x != y) { parent[x] = y; groups--; }
+    }
+    return groups;
+}
+
+i64 fenwick(V(i64, at), V(i64, by), V(i64, tree)) {
+    i64 n = tree0, total = 0;
+    FOR(e, at0) {
+        i64 i = at[e] + 1;
+        while (i < n) { tree[i] += by[e]; i += i & -i; }
+        i = at[at0 - 1 - e] + 1;
+        while (i > 0) { total += tree[i]; i -= i & -i; }
+        total &= 0xFFFFFFFF;
+    }
+    return total;
+}
+
+void bit_permutation(V(f64, re), V(f64, im)) {
+    i64 n = re0, j = 0;
+    FROM(i, 1, n) {
+        i64 bit = n >> 1;
+        while (j & bit) { j ^= bit; bit >>= 1; }
+        j |= bit;
+        if (i < j) { f64 t = re[i]; re[i] = re[j]; re[j] = t; t = im[i]; im[i] = im[j]; im[j] = t; }
+    }
+}
+
+void window_max(V(f64, x), i64 w, V(i64, queue), V(f64, out)) {
+    i64 head = 0, tail = 0;
+    FOR(i, x0) {
+        while (tail > head && x[queue[tail - 1]] <= x[i]) tail--;
+        queue[tail++] = i;
+        if (queue[head] <= i - w) head++;
+        out[i] = x[queue[head]];
+    }
+}
+
+void box_sums(M(i64, s), i64 r, M(i64, out)) {
+    i64 h = out0, w = out1;
+    FOR(y, h) FOR(x, w) {
+        i64 y0 = MAX(y - r, 0), y1 = MIN(y + r + 1, h), x0 = MAX(x - r, 0), x1 = MIN(x + r + 1, w);
+        out[y][x] = s[y1][x1] - s[y0][x1] - s[y1][x0] + s[y0][x0];
+    }
+}
+
+void sobel(M(u8, a), M(u8, out)) {
+    FROM(y, 1, a0 - 1) FROM(x, 1, a1 - 1) {
+        i64 gx = (i64)a[y-1][x+1] + 2 * (i64)a[y][x+1] + a[y+1][x+1] - a[y-1][x-1] - 2 * (i64)a[y][x-1] - a[y+1][x-1];
+        i64 gy = (i64)a[y+1][x-1] + 2 * (i64)a[y+1][x] + a[y+1][x+1] - a[y-1][x-1] - 2 * (i64)a[y-1][x] - a[y-1][x+1];
+        out[y][x] = MIN(255, llabs(gx) + llabs(gy));
+    }
+}
+
+void reverse_words(V(u8, text), V(u8, out)) {
+    i64 n = text0, i = 0;
+    while (i < n) {
+        i64 j = i;
+        while (j < n && text[j] != 32) j++;
+        FROM(k, i, j) out[k] = text[j - 1 - (k - i)];
+        if (j < n) out[j] = 32;
+        i = j + 1;
+    }
 }

@@ -1638,6 +1638,164 @@ def distance_sum(points, weights):
     return total
 
 
+# ---------------------------------------------------------------- searches, windows, permutations
+
+@njit
+def interpolate(xs, ys, q, out):
+    n = len(xs)
+    for i in range(len(q)):
+        lo, hi = 0, n - 1
+        while hi - lo > 1:
+            mid = (lo + hi) >> 1
+            if xs[mid] <= q[i]:
+                lo = mid
+            else:
+                hi = mid
+        t = (q[i] - xs[lo]) / (xs[hi] - xs[lo])
+        out[i] = ys[lo] + t * (ys[hi] - ys[lo])
+
+
+@njit
+def longest_increasing(a, tails):
+    n = 0
+    for i in range(len(a)):
+        lo, hi = 0, n
+        while lo < hi:
+            mid = (lo + hi) // 2
+            if tails[mid] < a[i]:
+                lo = mid + 1
+            else:
+                hi = mid
+        tails[lo] = a[i]
+        if lo == n:
+            n += 1
+    return n
+
+
+@njit
+def run_lengths(text, values, counts):
+    n = 0
+    i = 0
+    while i < len(text):
+        j = i + 1
+        while j < len(text) and text[j] == text[i]:
+            j += 1
+        values[n] = text[i]
+        counts[n] = j - i
+        n += 1
+        i = j
+    return n
+
+
+@njit
+def union_find(a, b, parent):
+    n = len(parent)
+    for i in range(n):
+        parent[i] = i
+    groups = n
+    for e in range(len(a)):
+        x = a[e]
+        while parent[x] != x:
+            parent[x] = parent[parent[x]]
+            x = parent[x]
+        y = b[e]
+        while parent[y] != y:
+            parent[y] = parent[parent[y]]
+            y = parent[y]
+        if x != y:
+            parent[x] = y
+            groups -= 1
+    return groups
+
+
+@njit
+def fenwick(at, by, tree):
+    n = len(tree)
+    total = 0
+    for e in range(len(at)):
+        i = at[e] + 1
+        while i < n:
+            tree[i] += by[e]
+            i += i & -i
+        i = at[len(at) - 1 - e] + 1
+        while i > 0:
+            total += tree[i]
+            i -= i & -i
+        total &= 0xFFFFFFFF
+    return total
+
+
+@njit
+def bit_permutation(re, im):
+    n = len(re)
+    j = 0
+    for i in range(1, n):
+        bit = n >> 1
+        while j & bit:
+            j ^= bit
+            bit >>= 1
+        j |= bit
+        if i < j:
+            t = re[i]
+            re[i] = re[j]
+            re[j] = t
+            t = im[i]
+            im[i] = im[j]
+            im[j] = t
+
+
+@njit
+def window_max(x, w, queue, out):
+    head, tail = 0, 0
+    for i in range(len(x)):
+        while tail > head and x[queue[tail - 1]] <= x[i]:
+            tail -= 1
+        queue[tail] = i
+        tail += 1
+        if queue[head] <= i - w:
+            head += 1
+        out[i] = x[queue[head]]
+
+
+@njit
+def box_sums(s, r, out):
+    h, w = out.shape
+    for y in range(h):
+        for x in range(w):
+            y0 = max(y - r, 0)
+            y1 = min(y + r + 1, h)
+            x0 = max(x - r, 0)
+            x1 = min(x + r + 1, w)
+            out[y, x] = s[y1, x1] - s[y0, x1] - s[y1, x0] + s[y0, x0]
+
+
+@njit
+def sobel(a, out):
+    h, w = a.shape
+    for y in range(1, h - 1):
+        for x in range(1, w - 1):
+            gx = (int(a[y - 1, x + 1]) + 2 * int(a[y, x + 1]) + int(a[y + 1, x + 1])
+                  - int(a[y - 1, x - 1]) - 2 * int(a[y, x - 1]) - int(a[y + 1, x - 1]))
+            gy = (int(a[y + 1, x - 1]) + 2 * int(a[y + 1, x]) + int(a[y + 1, x + 1])
+                  - int(a[y - 1, x - 1]) - 2 * int(a[y - 1, x]) - int(a[y - 1, x + 1]))
+            out[y, x] = min(255, abs(gx) + abs(gy))
+
+
+@njit
+def reverse_words(text, out):
+    n = len(text)
+    i = 0
+    while i < n:
+        j = i
+        while j < n and text[j] != 32:
+            j += 1
+        for k in range(i, j):
+            out[k] = text[j - 1 - (k - i)]
+        if j < n:
+            out[j] = 32
+        i = j + 1
+
+
 # ---------------------------------------------------------------- arguments
 
 def positive(n):
@@ -1717,6 +1875,17 @@ def _polygon(rng, corners=60, points=400):
     angle, radius = np.linspace(0, 2 * np.pi, corners, endpoint=False), 0.5 + rng.random(corners)
     return (rng.random(points) * 3 - 1.5, rng.random(points) * 3 - 1.5, radius * np.cos(angle),
             radius * np.sin(angle))
+
+
+def _runs(rng):
+    text = np.repeat(rng.integers(0, 9, 4_000).astype(np.uint8), rng.integers(1, 9, 4_000))
+    return text, np.zeros(len(text), np.uint8), np.zeros(len(text), np.int64)
+
+
+def _boxes(rng):
+    sums = np.zeros((81, 91), np.int64)
+    sums[1:, 1:] = rng.integers(0, 255, (80, 90)).cumsum(0).cumsum(1)
+    return sums, 3, np.zeros((80, 90), np.int64)
 
 
 def _letters(rng, letters, n):
@@ -1815,7 +1984,7 @@ CASES = {
     "parse_numbers": (parse_numbers, lambda rng: (_numbers(rng),)),
     "letter_counts": (letter_counts, lambda rng: (_text(rng), np.zeros(256, np.int64))),
     "palindromes": (palindromes, lambda rng: (_text(rng, 5_000, b"ab"),)),
-    "random_walk": (random_walk, lambda rng: (88172645463325252, 20_000)),
+    "random_walk": (random_walk, lambda rng: (int(rng.integers(1, 1 << 62)), 20_000)),
     "pi_by_chance": (pi_by_chance, lambda rng: (42, 20_000)),
     "sieve": (sieve, lambda rng: (np.zeros(30_000, np.uint8),)),
     "collatz": (collatz, lambda rng: (1_500,)),
@@ -1848,4 +2017,17 @@ CASES = {
     "hough": (hough, lambda rng: ((rng.random((40, 50)) < 0.15).astype(np.uint8), np.cos(np.linspace(0.0, 3.1, 90)),
                                   np.sin(np.linspace(0.0, 3.1, 90)), np.zeros((90, 140), np.int64))),
     "distance_sum": (distance_sum, floats((150, 2), 150)),
+    "interpolate": (interpolate, lambda rng: (np.sort(rng.random(500)), rng.random(500), rng.random(2_000),
+                                              np.zeros(2_000))),
+    "longest_increasing": (longest_increasing, lambda rng: (rng.integers(0, 1 << 30, 4_000),
+                                                            np.zeros(4_000, np.int64))),
+    "run_lengths": (run_lengths, _runs),
+    "union_find": (union_find, lambda rng: (*rng.integers(0, 3_000, (2, 4_000)), np.zeros(3_000, np.int64))),
+    "fenwick": (fenwick, lambda rng: (rng.integers(0, 4_000, 3_000), rng.integers(0, 99, 3_000),
+                                      np.zeros(4_096, np.int64))),
+    "bit_permutation": (bit_permutation, floats(4_096, 4_096)),
+    "window_max": (window_max, lambda rng: (rng.random(10_000), 25, np.zeros(10_000, np.int64), np.zeros(10_000))),
+    "box_sums": (box_sums, _boxes),
+    "sobel": (sobel, lambda rng: (rng.integers(0, 255, (80, 90)).astype(np.uint8), np.zeros((80, 90), np.uint8))),
+    "reverse_words": (reverse_words, lambda rng: (_text(rng, 10_000, b"abcdefg "), np.zeros(10_000, np.uint8))),
 }

@@ -159,10 +159,12 @@ class FunctionEmitter(Emitter):
             return "nounwind noinline optnone cold"
         if self.entry_point and self.module.enters_inline:
             return "nounwind alwaysinline"
+        vectors = ' "prefer-vector-width"="256"' * self.fn.flags.narrow
         if self.entry_point and stays_call(self.fn) or self.fn.flags.noinline:
             # A small loop that lies in two lines of the cache for instructions takes twice the time on some processors.
-            return "nounwind noinline" if is_straight(self.fn) else "nounwind noinline align 64"
-        return "nounwind" + {"always": " alwaysinline", "never": " noinline", "": ""}[self.fn.flags.llvm_inline]
+            return f"nounwind noinline{vectors}" + " align 64" * (not is_straight(self.fn))
+        inlined = {"always": " alwaysinline", "never": " noinline", "": ""}[self.fn.flags.llvm_inline]
+        return f"nounwind{inlined}{vectors}"
 
     def arrive(self, edge: ir.Edge, origin: str) -> None:
         self.arrivals[edge.block].append((origin, [self.values[a] for a in edge.args]))

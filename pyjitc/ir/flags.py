@@ -87,6 +87,10 @@ class FunctionFlags(Named):
     """Loops store several elements of an array in each iteration, which may be contiguous: LLVM is to combine such
     stores to vectors. Set by passes/polling.py; codegen/module.py sets the option for the module."""
 
+    narrow: bool = False
+    """LLVM prefers vectors of 256 bits in the function, also on a processor that has longer ones: the lengths of its
+    loops down columns change. Set by passes/polling.py; read by codegen/function.py."""
+
     alias_groups: int = 0
     """The number of groups of arrays that share no memory (see array_load). passes/versioning.py and
     passes/inspector.py take the numbers of new groups from it."""

@@ -88,7 +88,7 @@ _LOOK_FOR = {  # the operations, see also _ASK
     reload: {memory.ARRAY_LOAD}.__contains__,
     remainders: {arith.IMOD, arith.IFLOORDIV}.__contains__,
     slots: lambda op: ir.regions_written(op.effects) == ir.TABLES,
-    speculate: lambda op: op.wrapping or op is arith.IAND,
+    speculate: lambda op: op.wrapping or op in (arith.IAND, arith.ISHR, arith.IFLOORDIV),
     texts: lambda op: op.traits & ir.MAKES_TEXT,
     unboxed: lambda op: op.traits & ir.LOAD_OF_NUMBERS,
     versioning: lambda op: op.wrapping or op is arith.CHECK_NONNEG or op is memory.CHECK_INDEX or op in _SHIFTS,
@@ -335,12 +335,20 @@ def _keeps_checks(fn: ir.Function) -> bool:
             and sum([len(block.insts) for block in fn.blocks]) > 2 * versioning.LEAST)
 
 
-def _stores_below(fn: ir.Function) -> bool:
-    """Whether there is a store of a float that depends on a comparison with a bound."""
-    return any([i.op is memory.ARRAY_STORE and is_float(i.args[-1].type)
-                for block in fn.blocks if block.insts[-1].op is BRANCH
-                and (test := block.insts[-1].args[0].inst) is not None and test.op is arith.ILT
-                for i in block.insts[-1].targets[0].block.insts])
+def _accesses_in_arms(fn: ir.Function) -> bool:
+    """Whether a branch inside a loop decides on an access to an array that is loaded and stored."""
+    headers, arms = _headers(fn), set()
+    for block in fn.blocks:
+        if block.insts[-1].op is BRANCH and block not in headers:
+            arms.update([edge.block for edge in block.insts[-1].targets])
+    of: dict[Any, set[ir.Value]] = {memory.ARRAY_LOAD: set(), memory.ARRAY_STORE: set(), None: set()}
+    for block in fn.blocks if headers and arms else ():
+        for inst in block.insts:
+            if inst.op in of:
+                of[inst.op].add(inst.args[0])
+                if block in arms:
+                    of[None].add(inst.args[0])
+    return bool(set.intersection(*of.values()))
 
 
 def _chooses_calls(fn: ir.Function) -> bool:
@@ -355,9 +363,14 @@ def _chooses_calls(fn: ir.Function) -> bool:
 
 def _count_loops(fn: ir.Function) -> int:
     """How many loops a function has, which may be inside one another if there are several."""
+    return len(_headers(fn))
+
+
+def _headers(fn: ir.Function) -> set[ir.Block]:
+    """The blocks to which loops jump back."""
     number = {block: n for n, block in enumerate(fn.blocks)}
-    return len({edge.block for block in fn.blocks for edge in block.insts[-1].targets
-                if number.get(edge.block, -1) <= number[block]})
+    return {edge.block for block in fn.blocks for edge in block.insts[-1].targets
+            if number.get(edge.block, -1) <= number[block]}
 
 
 # Passes about which more than the operations of a function is asked.
@@ -374,7 +387,7 @@ _ASK: dict[Any, Callable[[ir.Function], bool]] = {
     parts: lambda fn: _count_loops(fn) > MOST_LOOPS,
     reboxing: lambda fn: _has(fn, _has_object),
     reload: _uses_array_again,
-    recurrences: _stores_below,
+    recurrences: _accesses_in_arms,
     retests: _compares_again,
     unboxed: lambda fn: _count_loops(fn) > 1 and _has(fn, _loads_from_list),
     unroll: lambda fn: any([_is_small_number(v) for block in fn.blocks for inst in block.insts

@@ -17,7 +17,8 @@ After:   header(i, stop): branch i != stop -> go(stop), pause
 A row, an innermost loop that the guard before its nest has found short enough (`versioning.py`), or one that searches a
 native list, whose items are in memory, runs to its end; the loop around it polls for the length of the row at each of
 its steps. A loop that is known to make few trips does not poll, neither one of constant length nor one for which the
-guard says so. The body of a loop of a few scalar operations is written four times, with one poll for all copies.
+guard says so. The body of a loop of a few scalar operations is written four times, with one poll for all copies; twice
+where the loop goes on while two elements are equal, since it mostly ends at once.
 A function is flagged `skips_loop_passes` if all of its loops have the single-loop form above and recompute no invariant
 value: the loop passes of LLVM would find nothing to do. An outer loop needs no poll of its own if no iteration can
 finish without reaching the poll of an inner loop. Where an iteration may make an array, or copy or search an object of
@@ -34,7 +35,7 @@ from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder, successors
 from ..ir.uses import readers as readers_of
 from ..ops import control
-from ..ops.arith import IADD, IAND, IGT, ILT, IMUL, INE, ISHR, ISUB
+from ..ops.arith import CAST, IADD, IAND, IEQ, IGT, ILT, IMUL, INE, ISHR, ISUB
 from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_NEW, ARRAY_STORE, FUEL, HIDDEN, POLL, item_bytes
 from ..ops.structure import SELECT
 from ..types.kinds import Bool, Int
@@ -75,6 +76,7 @@ class _Polls:
         self.polled: set[ir.Block] = set()  # headers whose loop is entered through a poll
         self.of_ranges: set[ir.Block] = set()  # headers of counted loops
         self.uneven: set[ir.Block] = set()  # headers of those whose length changes with the loop around
+        self.remaining: set[ir.Block] = set()  # headers of those of them down columns that LLVM may vectorise
         self.in_order = fn.flags.novectorize or fn.flags.optnone
 
     def run(self) -> None:
@@ -95,11 +97,14 @@ class _Polls:
         tiny = {loop.header for loop in nest.loops if not loop.inner and loop.header not in seen and _scalar(loop)}
         for block in nest.irreducible:
             block.insts.insert(0, ir.Inst(POLL, (), {"cost": 4}, None, block.insts[0].loc))
-        for loop in nest.loops:
-            if not loop.inner:
-                self.hint(loop)
-        if not self.in_order and any(packs(loop) for loop in nest.loops if not loop.inner):
+        innermost = [loop for loop in nest.loops if not loop.inner]
+        for loop in innermost:
+            self.hint(loop)
+        if not self.in_order and any(packs(loop) for loop in innermost):
             self.fn.flags = self.fn.flags._replace(packs=True)
+        if self.remaining and all(loop.header in self.remaining or not self.may_be_vectorised(loop)
+                                  for loop in innermost):
+            self.fn.flags = self.fn.flags._replace(narrow=True)
         if self.paused == len(nest.loops) and not nest.irreducible:
             self.fn.flags = self.fn.flags._replace(skips_loop_passes=True)
         self.fn.blocks = reverse_postorder(self.fn)
@@ -229,13 +234,20 @@ class _Polls:
             note(loop, "interleave", 1)  # more vectors in flight would often leave all iterations to the remainder
         columns = note_columns(loop, self.defs)
         if columns and loop.header in self.uneven and not any("unroll" in b.insts[-1].attrs for b in loop.latches):
-            # Elements of a column are loaded one by one, which keeps a processor busy with one vector. With two,
-            # more iterations of each row are left to the remainder.
+            # Elements of a column are loaded one by one, which keeps a processor busy with one vector. With two, or
+            # with a longer one, more iterations of each row are left to the remainder.
             note(loop, "interleave", 1)
+            if self.may_be_vectorised(loop):
+                self.remaining.add(loop.header)
         if not as_written:
             walk(self.fn, loop, columns or one_by_one(loop, self.options) and strided_accesses(loop, self.defs)
                   or [],
                   self.defs)
+
+    def may_be_vectorised(self, loop) -> bool:
+        """Whether LLVM may vectorise an innermost loop, as far as its hints say."""
+        return not (self.in_order or loop.has_hint("novectorize") or loop.has_hint("unroll")
+                    or one_by_one(loop, self.options))
 
     def copy_bodies(self, tiny: set[ir.Block]) -> None:
         """Write the bodies of the loops with these headers several times, with one poll for all copies."""
@@ -409,7 +421,7 @@ def _scalar(loop) -> bool:
 
 
 def _copied(loop, number, readers) -> dict[ir.Value, dict[ir.Block, ir.Value]]:
-    """Unroll a loop to `_COPIES` copies of its body, with one poll for all: each copy but the last continues with the
+    """Unroll a loop to a few copies of its body, with one poll for all: each copy but the last continues with the
     next one.
     Before:  header: ... branch -> latch, out              latch: poll; jump header
     After:   header: ... branch -> latch, out              latch: jump header'
@@ -417,7 +429,8 @@ def _copied(loop, number, readers) -> dict[ir.Value, dict[ir.Block, ir.Value]]:
     Returns the new definitions of values that are used after the loop, for `repair`. number: block -> its place in the
     order."""
     blocks = sorted(loop.blocks, key=number.__getitem__)
-    values: list[dict[ir.Value, ir.Value]] = [{} for _ in range(_COPIES - 1)]
+    count = 2 if any([_goes_on_while_equal(block.insts[-1], loop) for block in blocks]) else _COPIES
+    values: list[dict[ir.Value, ir.Value]] = [{} for _ in range(count - 1)]
     copies = [dict(zip(blocks, blocks)), *[clone_blocks(blocks, one) for one in values]]
     for copy, following in zip(copies, [*copies[1:], copies[0]]):
         for edge in copy[loop.latches[0]].edges():
@@ -429,6 +442,21 @@ def _copied(loop, number, readers) -> dict[ir.Value, dict[ir.Block, ir.Value]]:
     return {v: {copy[block]: one.get(v, v) for copy, one in zip(copies, [{}, *values])} for block in blocks
             for v in block.values()
             if any(reader not in loop.blocks for reader in readers.get(v, ()))}
+
+
+def _goes_on_while_equal(branch, loop) -> bool:
+    """Whether a branch leaves a loop unless two elements are equal, as in a comparison of texts."""
+    test = branch.args[0].inst if branch.op is control.BRANCH else None
+    if test is None or test.op not in (IEQ, INE) or not all([_is_element(v) for v in test.args]):
+        return False
+    equal, other = branch.targets if test.op is IEQ else branch.targets[::-1]
+    return equal.block in loop.blocks and other.block not in loop.blocks
+
+
+def _is_element(v) -> bool:
+    while v.inst is not None and v.inst.op is CAST:
+        v = v.inst.args[0]
+    return v.inst is not None and v.inst.op is ARRAY_LOAD
 
 
 def _may_be_cut(loop) -> bool:

@@ -1,8 +1,9 @@
-"""Keep a float that one trip of a loop stores and the next one loads in a register.
+"""Keep a number that one trip of a loop stores and the next one loads in a register.
 
 Runs behind versioning, before passes that join loops. A load waits for the store before it, which takes longer than an
-addition. LLVM carries an element that every trip stores; this pass one whose store depends on a test that fails on the
-last trip only, such as `if x + 1 < w`.
+addition. LLVM carries an element that every trip loads and stores, each at one place. This pass carries one whose store
+depends on a test that fails on the last trip only, such as `if x + 1 < w`, and one that a trip stores in any of several
+arms, or that it loads in some of them only.
 Before:  head(i, left): branch left > 0 -> body(), out          body: x = array_load a, y, i ; ...
          ... branch i + 1 < w -> more(), latch()                more: array_store a, y, i + 1, z ; jump latch()
 After:   enter: branch left > 0 -> first(), begin(0.0)          first: v = array_load a, y, i ; jump begin(v)
@@ -13,11 +14,11 @@ Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order.
 from __future__ import annotations
 
 from ..ir import core as ir
-from ..ir.cfg import LoopNest, in_edges, reverse_postorder
+from ..ir.cfg import LoopNest, in_edges, reverse_postorder, successors
 from ..ops import arith as a
 from ..ops import control
-from ..ops.memory import ARRAY_LOAD, ARRAY_STORE
-from ..types.kinds import Bool, Int, is_float
+from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE
+from ..types.kinds import Bool, Int, is_float, is_integer
 from .alias import Aliases
 from .counted import Affine, Counted, Definitions, affine, find, first_and_last
 from .operands import Builder, constant_of
@@ -55,37 +56,48 @@ class _Loop:
         return [self.form(x).plus(self.form(y), -1) for x, y in zip(one.args[1:1 + rank], other.args[1:1 + rank])]
 
     def carry(self) -> bool:
-        load = self.first_load()
-        if load is None:
-            return False
-        for block, store in self.insts:
-            if store.op is ARRAY_STORE and store.args[0] is load.args[0] and self.is_next(store, load) and (
-                    self.is_last_without(block)) and self.keeps(store, load):
-                self.rewrite(load, block, store)
-                return True
+        for block, load in self.insts:
+            if load.op is ARRAY_LOAD and self.may_be_carried(load):
+                stores = {b: store for b, store in self.insts if store.op is ARRAY_STORE
+                          and store.args[0] is load.args[0] and self.is_next(store, load)}
+                if stores and self.are_all(stores, block) and self.keeps(stores, load, block):
+                    self.rewrite(load, block, stores)
+                    return True
         return False
 
-    def first_load(self) -> ir.Inst | None:
-        """The load of a float at the start of each trip, before all stores."""
-        block = self.counted.body.block
-        if len(self.edges[block]) != 1:
-            return None
-        for inst in [*self.loop.header.insts, *block.insts]:
-            if inst.op is ARRAY_LOAD and is_float(inst.result.type) and inst.args[0].type.layout != "A" and (
-                    self.defs.block_of.get(inst.args[0]) not in self.loop.blocks):
-                if all([v in self.counted.steps or self.defs.block_of.get(v) not in self.loop.blocks
-                        for v in inst.args[1:]]):
-                    return inst
-            elif inst.op.effects & ~ir.READS & ~ir.TERMINATOR:
-                return None
-        return None
+    def may_be_carried(self, load) -> bool:
+        """Whether a load reads a number of an array from outside the loop, another one on each trip."""
+        t, array = load.result.type, load.args[0]
+        if not (is_float(t) or is_integer(t)) or array.type.layout == "A" or self.varies(array):
+            return False
+        terms = {v for index in load.args[1:] for v in self.form(index).terms}
+        return not self.counted.steps.keys().isdisjoint(terms) and all(
+            v in self.counted.steps or not self.varies(v) for v in terms)
+
+    def varies(self, v) -> bool:
+        return self.defs.block_of.get(v) in self.loop.blocks
 
     def is_next(self, store, load) -> bool:
         """Whether a store writes the element that the load of the next trip reads."""
-        for d, v in zip(self.distances(store, load), load.args[1:]):
-            if d.terms or d.constant != self.counted.steps.get(v, 0):
+        for d, index in zip(self.distances(store, load), load.args[1:]):
+            step = sum([c * self.counted.steps.get(v, 0) for v, c in self.form(index).terms.items()])
+            if d.terms or d.constant != step:
                 return False
-        return any([v in self.counted.steps for v in load.args[1:]])
+        return store.args[-1].type is load.result.type
+
+    def are_all(self, stores, block) -> bool:
+        """Whether one of the stores runs on each trip, where the load in `block` does not, or there are several; or on
+        each trip but the last one. (LLVM carries an element that each trip loads and stores at one place.)"""
+        latch = self.loop.latches[0]
+        if len(stores) == 1 and self.is_last_without(*stores):
+            return self.nest.dom.dominates(block, latch)
+        seen, work = set(), [self.counted.body.block]
+        while work:
+            one = work.pop()
+            if one not in stores and one not in seen:
+                seen.add(one)
+                work += [b for b in successors(one) if b in self.loop.blocks]
+        return latch not in seen and not all(self.nest.dom.dominates(b, latch) for b in (block, *stores))
 
     def is_last_without(self, block) -> bool:
         """Whether the one test that a block depends on holds on each trip but the last one."""
@@ -105,38 +117,64 @@ class _Loop:
                 return not left.terms and left.constant < 0
         return False
 
-    def keeps(self, store, load) -> bool:
-        """Whether nothing else in a trip writes the element that the store writes."""
-        for _, inst in self.insts:
-            if inst.op is ARRAY_STORE and inst.args[0] is store.args[0]:
-                if inst is not store and not any([d.constant and not d.terms for d in self.distances(inst, store)]):
+    def keeps(self, stores, load, block) -> bool:
+        """Whether nothing else in a trip writes the element that the stores write, or before the load the one that it
+        reads."""
+        before = True
+        for b, inst in self.insts:
+            before &= inst is not load
+            if inst.op is ARRAY_STORE and inst.args[0] is load.args[0]:
+                others = [] if inst in stores.values() else [next(iter(stores.values()))]
+                if before or not self.nest.dom.dominates(block, b):
+                    others.append(load)
+                if not all([any([d.constant and not d.terms for d in self.distances(inst, one)]) for one in others]):
                     return False
             elif self.aliases.may_change(inst, load):
                 return False
-        return store.args[-1].type is load.result.type
+        return True
 
-    def rewrite(self, load, block, store) -> None:
+    def rewrite(self, load, block, stores) -> None:
         counted, header, t = self.counted, self.loop.header, load.result.type
         loc, entry = load.loc, counted.entry
         start = dict(zip(header.params, entry.args))
         enter, first, begin = ir.Block("enter"), ir.Block("first"), ir.Block("begin", [ir.Value(t)])
         b = Builder(enter.insts, loc, None)
         more = b.op(a.IGT, start[counted.left], b.const(Int, 0), type=Bool)
+        indices = [self.at_start(index, b) for index in load.args[1:]]
+        if not self.nest.dom.dominates(block, self.loop.latches[0]):
+            # The first trip need not load the element, which may lie outside of the array.
+            for axis, index in enumerate(indices):
+                length = b.op(ARRAY_DIM, load.args[0], type=Int, axis=axis)
+                for test, bound in (a.IGE, b.const(Int, 0)), (a.ILT, length):
+                    more = b.op(a.BAND, more, b.op(test, index, bound, type=Bool), type=Bool)
         none = b.const(t, constant_of(t, 0))
         enter.insts.append(ir.Inst(control.BRANCH, (more,), {}, None, loc, [ir.Edge(first), ir.Edge(begin, [none])]))
         element = Builder(first.insts, loc, None).op(
-            ARRAY_LOAD, *[start.get(v, v) for v in load.args], type=t, **load.attrs)
+            ARRAY_LOAD, load.args[0], *indices, type=t, **load.attrs)
         first.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(begin, [element])]))
         carried = ir.Value(t, load.result.name)
         begin.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(header, [*entry.args, begin.params[0]])]))
         entry.block, entry.args = enter, []
         header.params.append(carried)
-        counted.body.block.insts.remove(load)
+        block.insts.remove(load)
         substitute(self.fn.blocks, {load.result: carried})
         known = ir.Value(t)  # the element at the end of a trip, where there is another one
         latch = self.loop.latches[0]
         for edge in latch.insts[-1].targets:
             if edge.block is header:
-                edge.args.append(known)
+                edge.args.append(stores[latch].args[-1] if latch in stores else known)
         self.fn.blocks += [enter, first, begin]
-        repair(self.fn, {known: {header: carried, block: store.args[-1]}})
+        repair(self.fn, {known: {header: carried, **{one: store.args[-1] for one, store in stores.items()}}})
+
+    def at_start(self, index, b: Builder) -> ir.Value:
+        """The value of an index on the first trip, computed outside the loop."""
+        start = dict(zip(self.loop.header.params, self.counted.entry.args))
+        if index in start or not self.varies(index):
+            return start.get(index, index)
+        form = self.form(index)
+        found = b.const(Int, form.constant)
+        for v, c in form.terms.items():
+            term = start.get(v, v)
+            found = b.op(a.IADD, found, term if c == 1 else b.op(a.IMUL, term, b.const(Int, c), type=Int),
+                         type=Int)
+        return found

@@ -12,7 +12,8 @@ A bit of a number (`if x & 1`) has no pattern that a branch predictor could lear
 on the critical path of a loop into a branch again; `choose` prevents that.
 Before:  branch bit -> set, clear      set: y = ixor x, p ; jump on(y)      clear: jump on(x)
 After:   y = ixor x, p ; r = choose bit, y, x ; jump on(r)
-The same holds of two or three bits that are compared with constants, as in `move == 0 ... elif move == 1`.
+The same holds of two or three bits that are compared with constants, as in `move == 0 ... elif move == 1`, and of the
+element half way between two numbers that the loop carries, with which a binary search compares.
 Of a value that is an int of Python's or one of NumPy's both arms compute the same, one with a check.
 Before:  branch flag -> python, numpy     python: y = iadd_ck n, 1 ; jump on(y)      numpy: z = iadd n, 1 ; jump on(z)
 After:   z = iadd n, 1 ; fits = n in range ; branch fits {likely} -> on(z), arms     arms: branch flag -> python, numpy
@@ -31,10 +32,10 @@ from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ops import control, structure
 from ..ops.arith import (
-    BAND, CAST, IADD, IADD_CK, IAND, IEQ, IGE, ILE, IMUL, IMUL_CK, INE, INT_MAX, INT_MIN, IOR, ISHL, ISHR, ISUB,
-    ISUB_CK, IXOR, NARROW, SUMS,
+    BAND, CAST, IADD, IADD_CK, IAND, IEQ, IFLOORDIV, IGE, ILE, IMUL, IMUL_CK, INE, INT_MAX, INT_MIN, IOR, ISHL, ISHR,
+    ISUB, ISUB_CK, IXOR, NARROW, SUMS,
 )
-from ..ops.memory import ARRAY_DIM, ARRAY_LOAD
+from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, CHECK_INDEX
 from ..types.kinds import Bool, Int, NpBool, is_integer
 from .counted import WIDE, Definitions, find
 from .rewrite import clone_inst, drop_check, substitute
@@ -86,8 +87,8 @@ def _convert(block, branch, loop, defs, edges) -> list[ir.Block]:
     intervals = [_interval(arm, loop if block is not loop.header else None, defs, edges, twins) for arm in arms]
     if None in intervals:
         return []
-    bit = _is_bit(condition, defs)
-    if not any(intervals) and not bit and not twins:
+    random = _is_bit(condition, defs) or _halves(condition, loop, defs)
+    if not any(intervals) and not random and not twins:
         return []
     if any(not is_integer(x.type) for x, y in zip(ends[0].args, ends[1].args) if x is not y) and not twins:
         return []
@@ -116,7 +117,7 @@ def _convert(block, branch, loop, defs, edges) -> list[ir.Block]:
         inside = _inside(block.insts, value, low, high, loc)
         fits = inside if fits is None else make(BAND, fits, inside)
     args = []
-    op = structure.CHOOSE if bit and not twins else structure.SELECT
+    op = structure.CHOOSE if random and not twins else structure.SELECT
     for x, y in zip(ends[0].args, ends[1].args):
         x, y = chosen[0].get(x, x), chosen[1].get(y, y)
         args.append(x if x is y or twins and x.type is not Bool else make(op, condition, x, y, type=x.type))
@@ -272,6 +273,34 @@ def _is_bit(condition, defs) -> bool:
     else:
         return False
     return inst is not None and inst.result is not None and _single_bit(inst.result, defs)
+
+
+def _halves(condition, loop, defs) -> bool:
+    """Whether a condition compares the element in the middle between two numbers that the loop carries, as a binary
+    search does."""
+    test = condition.inst
+    while test is not None and test.op is CAST and test.args[0].type in (Bool, NpBool):
+        test = test.args[0].inst
+    if test is None or len(test.args) != 2:
+        return False
+    for v in test.args:
+        load = _uncast(v)
+        if load is not None and load.op is ARRAY_LOAD and len(load.args) == 2:
+            half = load.args[1].inst
+            if half is not None and half.op is CHECK_INDEX:
+                half = half.args[0].inst
+            if half is not None and half.op in (ISHR, IFLOORDIV) and (
+                    defs.constant(half.args[1]) == (1 if half.op is ISHR else 2)):
+                ends = half.args[0].inst
+                if ends is not None and ends.op in (IADD, IADD_CK) and set(ends.args) <= set(loop.header.params):
+                    return True
+    return False
+
+
+def _uncast(v) -> ir.Inst | None:
+    while v.inst is not None and v.inst.op is CAST:
+        v = v.inst.args[0]
+    return v.inst
 
 
 def _constant(value) -> int | None:

@@ -4,9 +4,10 @@ Runs after simplify, when loops over ranges are counted loops of plain ints. Whe
 its counters, a guard in wide integers before the nest decides between two copies: one without these checks (and with
 wrapping arithmetic where the guard excludes overflow), and the original loop, which fails at the same iteration, after
 the same writes, with the same error. The guard also tests whether the arrays of a nest share no memory, if they are
-few, and whether its innermost loops are so short that polls for signals between them are enough (`polling.py`). A
-branch that is reached on every trip, has an invariant condition and leaves the loop counts as a check, too: `for x, y
-in points` tests the length of a row on every trip.
+few, and whether its innermost loops are so short that polls for signals between them are enough (`polling.py`). Of an
+index that is the least or the greatest of two numbers each side is tested for itself: `min(i + r, n)` is below a limit
+where n is. A branch that is reached on every trip, has an invariant condition and leaves the loop counts as a check,
+too: `for x, y in points` tests the length of a row on every trip.
 Before:  header(i, left): ... j = check_index i, n ; x = array_load a, j
 After:   g = affine_in_range ... ; branch g -> fast header(i, left): ... x = array_load a, i      and the loop as before
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order; grows the code, up to a limit.
@@ -19,8 +20,8 @@ from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ir.uses import readers, uses_of
 from ..ops import control
 from ..ops.arith import (
-    BAND, BNOT, BOR, CHECK_NONNEG, IADD, ILE, ILT, IMUL, INT_MAX, INTEGER_COMPARISONS, ISHL, ISHL_CK, ISHR, ISUB,
-    SHIFTS,
+    BAND, BNOT, BOR, CHECK_NONNEG, IADD, IGE, IGT, ILE, ILT, IMUL, INT_MAX, INTEGER_COMPARISONS, ISHL, ISHL_CK, ISHR,
+    ISUB, SHIFTS,
 )
 from ..ops.memory import (
     AFFINE_IN_RANGE, ARRAY_DATA, ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, CHECK_INDEX, item_bytes,
@@ -290,6 +291,8 @@ class _Planner:
                 if (any(form.terms.get(p) for p in inner.header.params if p in falling)
                         and self.is_on_every_trip(block, inner)):
                     self.short[inner.header] = limit  # from trip to trip an index in 0..limit falls
+        if not ok and self.is_outside(limit):
+            ok = self.look_at_clamped(inst, limit)
         if not ok and "most" in inst.attrs and self.is_outside(limit):  # the table is asked for its length instead
             ok = True
             plan.ask(Affine(inst.attrs["most"], {}), limit, bounds)
@@ -297,6 +300,46 @@ class _Planner:
             self.stays.append((not inner.inner, not ok))
         if ok:
             plan.checks.add(inst)
+
+    def look_at_clamped(self, inst: ir.Inst, limit: ir.Value) -> bool:
+        """Let the guard test an index such as `min(max(i - r, 0), n - 1)`; return whether it can."""
+        sides = self.sides(inst.args[0]) if clamped(inst.args[0]) else None
+        if sides is None:
+            return False
+        below, above = [] if inst.attrs.get("nonnegative") else sides[0], sides[1]
+        rooms = [Affine(-1, {limit: 1}).plus(form, -1) for form in above]
+        if any([not form.terms and form.constant < 0 for form in (*below, *rooms)]):
+            return False  # the guard would always fail
+        for form in below:
+            self.plan.ask(form, _ROOM, self.bounds)
+        for form in above:
+            self.plan.ask_below(form, limit, self.bounds)
+        return True
+
+    def sides(self, value, depth=3) -> tuple[list[Affine], list[Affine]] | None:
+        """(forms that must not be negative, forms that must be below a limit) for a value to be in range; of the two
+        options of a minimum, one below the limit is enough, and the one that changes less is asked."""
+        clamp = clamped(value) if depth and not self.is_outside(value) else None
+        if clamp is None:
+            form = self.form_of(value)
+            return ([form], [form]) if self.is_known(form, self.bounds) else None
+        is_minimum, *options = clamp
+        found = [self.sides(v, depth - 1) for v in options]
+        x, y = found
+        if x is None or y is None:
+            return None
+        one = min((x, y), key=lambda sides: sorted(
+            [v in self.counters or v in self.bounds for form in sides[is_minimum] for v in form.terms], reverse=True))
+        return (x[0] + y[0], one[1]) if is_minimum else (one[0], x[1] + y[1])
+
+
+def clamped(value) -> tuple | None:
+    """(whether it is the minimum, one, other) for a value that is the minimum or the maximum of two."""
+    inst = value.inst
+    test = inst.args[0].inst if inst is not None and inst.op is SELECT and value.type is Int else None
+    if test is None or test.op not in (ILT, ILE, IGT, IGE) or set(test.args) != set(inst.args[1:]):
+        return None
+    return (test.op in (ILT, ILE)) == (test.args[0] is inst.args[1]), *inst.args[1:]
 
 
 def _is_invariant(condition, loop, defs) -> bool:

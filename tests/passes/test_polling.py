@@ -171,3 +171,35 @@ def test_a_loop_that_counts_at_converted_floats_is_unrolled():
     agree(binned, x, scale, shift, np.zeros((21, 4), np.int64))
     f(x, scale, shift, np.zeros((21, 8), np.int64))
     assert "llvm.loop.unroll.count" in f.inspect_llvm(f.signatures[0])
+
+
+def matches(text, word):
+    found = 0
+    for i in range(len(text) - len(word) + 1):
+        k = 0
+        while k < len(word) and text[i + k] == word[k]:
+            k += 1
+        found += k
+    return found
+
+
+def mismatches(text, word):
+    found = 0
+    for i in range(len(text) - len(word) + 1):
+        k = 0
+        while k < len(word) and text[i + k] != word[k]:
+            k += 1
+        found += k
+    return found
+
+
+def test_a_loop_that_goes_on_while_elements_are_equal_has_few_copies():
+    """It mostly ends at once; the other one, which goes on while they differ, does not."""
+    rng, copies = np.random.default_rng(9), []
+    for program in (matches, mismatches):
+        compiled = njit(program)
+        for n, m in (0, 0), (5, 0), (0, 3), (30, 1), (30, 3), (30, 30):
+            text, word = rng.integers(0, 2, n).astype(np.uint8), rng.integers(0, 2, m).astype(np.uint8)
+            assert compiled(text, word) == program(text, word)
+        copies.append(str(compiled._inspect("opt", None)).count("array_load text"))
+    assert copies[1] - copies[0] == 2, copies

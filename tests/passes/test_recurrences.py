@@ -1,4 +1,4 @@
-"""Elements that one trip stores and the next one loads, where a test leaves out the store of the last trip."""
+"""Elements that one trip stores and the next one loads, on all trips but the last one or in one of two arms."""
 import numpy as np
 import pytest
 from tests.oracle import same
@@ -114,3 +114,126 @@ def test_an_array_that_repeats_one_element():
     f(np.lib.stride_tricks.as_strided(memory, (6,), (0,)))
     before_last(np.lib.stride_tricks.as_strided(expected, (6,), (0,)))
     assert np.array_equal(memory, expected)
+
+
+def common_subsequence(a, b, table):
+    for i in range(1, len(a) + 1):
+        for j in range(1, len(b) + 1):
+            if a[i - 1] == b[j - 1]:
+                table[i, j] = table[i - 1, j - 1] + 1
+            else:
+                table[i, j] = max(table[i - 1, j], table[i, j - 1])
+    return table[len(a), len(b)]
+
+
+def of_either(a, c):
+    for i in range(1, len(a)):
+        if c[i]:
+            a[i] = a[i - 1] + 1
+        else:
+            a[i] = a[i] - 1
+
+
+def in_one_arm(a, c):
+    """The element before the first one does not exist, and the first trip does not load it."""
+    for i in range(len(a)):
+        x = a[i]
+        if i > 0 and c[i]:
+            x = a[i - 1] + x
+        a[i] = x
+
+
+def not_always(a, c):
+    for i in range(1, len(a)):
+        if c[i] == 0:
+            a[i] = 7
+        elif c[i] == 1:
+            a[i] = a[i - 1] + 1
+
+
+def stored_before(a, c):
+    """Each trip overwrites the element before it loads it."""
+    for i in range(1, len(a)):
+        if c[i]:
+            a[i - 1] = 5
+            a[i] = a[i - 1] + 1
+        else:
+            a[i] = a[i - 1] - 1
+
+
+def stored_after(a, c):
+    """The element of the next trip is stored, and then another store changes it."""
+    for i in range(1, len(a)):
+        if c[i]:
+            a[i] = a[i - 1] + 1
+        else:
+            a[i] = 2
+        a[i] = a[i] + c[i]
+
+
+def backwards(a, c):
+    for i in range(len(a) - 2, -1, -1):
+        if c[i]:
+            a[i] = a[i + 1] + 1
+        else:
+            a[i] = a[i] + 3
+
+
+def by_twos(a, c):
+    for i in range(0, len(a) - 2, 2):
+        if c[i]:
+            a[i + 2] = a[i] + 1
+        else:
+            a[i + 2] = 4
+
+
+def left_between(a, c):
+    for i in range(1, len(a)):
+        if c[i] > 1:
+            return a[i - 1]
+        if c[i]:
+            a[i] = a[i - 1] + 1
+        else:
+            a[i] = 2
+    return len(a)
+
+
+def of_memory(a, b, c):
+    for i in range(1, len(a)):
+        if c[i]:
+            a[i] = a[i - 1] + 1
+        else:
+            a[i] = 2
+        b[i] = 9
+
+
+ARMS = [of_either, in_one_arm, not_always, stored_before, stored_after, backwards, by_twos, left_between]
+
+
+@pytest.mark.parametrize("type", [np.float64, np.float32, np.int64, np.int32, np.uint8])
+@pytest.mark.parametrize("f", ARMS, ids=lambda f: f.__name__)
+def test_elements_that_one_of_two_arms_loads(f, type):
+    rng = np.random.default_rng(2)
+    for n in (0, 1, 2, 3, 4, 9, 40):
+        for most in (1, 2, 3):
+            agree(f, rng.integers(0, 90, n).astype(type), rng.integers(0, most, n))
+
+
+def test_arms_of_a_table_and_of_memory_that_overlaps():
+    rng, f = np.random.default_rng(3), njit(of_memory)
+    for n, m in (0, 0), (1, 1), (3, 7), (20, 9):
+        agree(common_subsequence, rng.integers(0, 3, n), rng.integers(0, 3, m), np.zeros((n + 1, m + 1), np.int64))
+    for shift in (0, 1, 2):
+        memory, expected, c = np.arange(12), np.arange(12), rng.integers(0, 2, 10)
+        f(memory[:10], memory[shift:10 + shift], c)
+        of_memory(expected[:10], expected[shift:10 + shift], c)
+        assert np.array_equal(memory, expected)
+    with pytest.raises(IndexError):
+        njit(common_subsequence)(np.zeros(3, int), np.zeros(3, int), np.zeros((3, 4), np.int64))
+
+
+def test_what_either_arm_stores_stays_in_a_register():
+    compiled = njit(common_subsequence)
+    compiled(np.zeros(3, np.uint8), np.zeros(3, np.uint8), np.zeros((4, 4), np.int64))
+    fast = str(compiled._inspect("opt", None)).partition("enter")[2]
+    assert fast.count("array_load table") == 3  # the first element of a row; above; above on the left

@@ -269,3 +269,105 @@ def test_an_arm_that_is_a_constant_beside_a_product():
     a = np.arange(10)
     found, wanted = products_of_the_last(a, a + 1), products_of_the_last.py_func(a, a + 1)
     assert found == wanted and type(found) is type(wanted)
+
+
+@njit
+def first_not_below(table, x):
+    low, high = 0, len(table)
+    while low < high:
+        middle = (low + high) // 2
+        if table[middle] < x:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit
+def last_not_above(table, x):
+    low, high = 0, len(table)
+    while high - low > 1:
+        middle = (low + high) >> 1
+        if table[middle] <= x:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@njit
+def equal_or_none(table, x):
+    low, high = 0, len(table) - 1
+    while low <= high:
+        middle = (low + high) // 2
+        if table[middle] == x:
+            return middle
+        if table[middle] < x:
+            low = middle + 1
+        else:
+            high = middle - 1
+    return -1
+
+
+@njit
+def beyond(table, x, low, high):
+    """The numbers given may be negative, or lie beyond the table."""
+    while low < high:
+        middle = (low + high) // 2
+        if table[middle] < x:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.int16, np.uint8])
+@pytest.mark.parametrize("f", [first_not_below, last_not_above, equal_or_none], ids=lambda f: f.__name__)
+def test_binary_searches(f, dtype):
+    rng = np.random.default_rng(4)
+    for n in (0, 1, 2, 3, 7, 64, 100):
+        table = np.sort(rng.integers(0, 120, n)).astype(dtype)
+        for x in range(-1, 122, 3):
+            x = dtype(x) if x >= 0 else x
+            found, wanted = f(table, x), f.py_func(table, x)
+            assert found == wanted and type(found) is type(wanted)
+    if np.dtype(dtype).kind == "f":
+        assert f(table, np.nan) == f.py_func(table, np.nan)
+
+
+def test_searches_beyond_the_table():
+    table = np.arange(8.0)
+    for low, high in ((-8, 0), (-6, 8), (0, 20), (-30, 3), (2**62, 2**63 - 1)):
+        for x in (-1.0, 2.5, 9.0):
+            outcomes = []
+            for f in (beyond, beyond.py_func):
+                try:
+                    outcomes.append(f(table, x, low, high))
+                except (IndexError, OverflowError) as error:
+                    outcomes.append(type(error))
+            assert outcomes[0] == outcomes[1] or outcomes == [OverflowError, IndexError]
+
+
+@pytest.mark.parametrize("f", [first_not_below, last_not_above, equal_or_none], ids=lambda f: f.__name__)
+def test_a_binary_search_has_no_branch_on_its_elements(f):
+    table = np.arange(9.0)
+    f(table, 2.0)
+    assert "choose" in str(f._inspect("opt", None))
+
+
+@njit
+def last_of_two(a, x):
+    """The element is not in the middle of what the loop carries: the processor may well predict the comparison."""
+    low, high = 0, len(a)
+    while high - low > 1:
+        if a[high - 1] <= x:
+            low = high - 1
+        else:
+            high = high - 1
+    return low
+
+
+def test_other_comparisons_with_elements_are_left_to_llvm():
+    a = np.arange(9.0)
+    assert last_of_two(a, 3.0) == last_of_two.py_func(a, 3.0)
+    assert "choose" not in str(last_of_two._inspect("opt", None))

@@ -88,3 +88,17 @@ def test_what_counts_is_an_integer(function):
     for one in (function, njit(function)):
         with pytest.raises(TypeError, match="object cannot be interpreted as an integer"):
             one(A1)
+
+
+def interpolated(x, p, v):
+    return np.interp(x, p, v)
+
+
+@pytest.mark.parametrize("points", [1, 2, 3, 4, 30])
+def test_interpolation_at_values_in_any_order(points):
+    """Each search begins where the one before has ended."""
+    rng = np.random.default_rng(points)
+    p, v = np.sort(rng.integers(0, 20, points)).astype(float), rng.random(points)  # some points are equal
+    values = np.concatenate((rng.random(60) * 24 - 2, rng.integers(-1, 21, 40), [np.nan, np.inf, -np.inf]))
+    for x in (np.sort(values), np.sort(values)[::-1], values, np.repeat(p, 2), values[:0]):
+        check(interpolated, x, p, v, tolerances={"d": 1e-15})

@@ -8,15 +8,12 @@ from ...build import compiled
 __all__ = ["CALLS"]
 
 
-def between(x, xp, fp, left, right):
-    """One value of np.interp: linear between neighbours, constant outside."""
+def last_before(x, xp, guess):
+    """The place of the last point that is not above x, which is not below the first one. guess: the place that the
+    value before had; values are often sorted."""
     n = len(xp)
-    if x != x:
-        return fp[0] if n == 1 else fp.dtype.type(x)
-    if x > xp[n - 1]:
-        return right
-    if x < xp[0]:
-        return left
+    if guess + 2 < n and xp[guess] <= x < xp[guess + 2]:
+        return guess + 1 if xp[guess + 1] <= x else guess
     low, high = 0, n
     while high - low > 1:
         middle = (low + high) >> 1
@@ -24,6 +21,18 @@ def between(x, xp, fp, left, right):
             low = middle
         else:
             high = middle
+    return low
+
+
+def between(x, xp, fp, left, right, low):
+    """One value of np.interp: linear between neighbours, constant outside. low: the place of the point before x."""
+    n = len(xp)
+    if x != x:
+        return fp[0] if n == 1 else fp.dtype.type(x)
+    if x > xp[n - 1]:
+        return right
+    if x < xp[0]:
+        return left
     if low == n - 1 or xp[low] == x:
         return fp[low]
     slope = (fp[low + 1] - fp[low]) / (xp[low + 1] - xp[low])
@@ -37,8 +46,11 @@ def between(x, xp, fp, left, right):
 
 def interp_all(out, x, xp, fp, left, right):
     if x.ndim == 1:
+        low = 0
         for i in range(len(x)):
-            out[i] = between(np.float64(x[i]), xp, fp, left, right)
+            v = np.float64(x[i])
+            low = last_before(v, xp, low)
+            out[i] = between(v, xp, fp, left, right, low)
     else:
         for i in range(len(x)):
             interp_all(out[i], x[i], xp, fp, left, right)
@@ -68,10 +80,10 @@ def between_points(x, xp, fp, left, right, t):
     low = fp[0] if left is None else t(left)
     high = fp[len(fp) - 1] if right is None else t(right)
     if isinstance(x, (int, float, np.number, np.bool_)):
-        return between(np.float64(x), xp, fp, low, high)
+        return between(np.float64(x), xp, fp, low, high, last_before(np.float64(x), xp, 0))
     a = np.asarray(x)
     if a.ndim == 0:
-        return between(np.float64(a[()]), xp, fp, low, high)
+        return between(np.float64(a[()]), xp, fp, low, high, last_before(np.float64(a[()]), xp, 0))
     out = np.empty(a.shape, t)
     interp_all(out, a, xp, fp, low, high)
     return out
