@@ -6,6 +6,7 @@ functions of textfn.py.
 """
 from __future__ import annotations
 
+import functools
 import operator
 
 import numpy as np
@@ -14,15 +15,15 @@ from ...base.lazy import lazy
 from ...infer.constants import constant
 from ...infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, NotNative, Throw
 from ...infer.names import describe
-from ...ops.arith import BNOT, IGE, IGT, ILE, ILT, INE
+from ...ops.arith import BNOT, BOR, IGE, IGT, ILE, ILT, INE
 from ...ops.pyobject import PY_GETATTR, PY_UNBOX
-from ...ops.structure import METHOD_MAKE, SLICE_GET
+from ...ops.structure import METHOD_MAKE, SLICE_GET, TUPLE_GET
 from ...ops.text import (
     BYTEARRAY_LEN, BYTES_LEN, STR_APPEND, STR_COMPARE, STR_EQ, STR_IN, STR_LEN, STR_REVERSED, STR_SEARCH,
 )
 from ...types.kinds import (
     Bool, ByteArray, Bytes, Exception_, Float, Int, List, MemoryView, NoneType, Object, Singleton, Slice, Str, Tuple,
-    Type, is_integer, is_numpy_scalar,
+    Type, is_integer, is_numpy_scalar, is_plain_tuple,
 )
 from ..build import SYMBOLS, number, provoked, type_name
 from ..operations import fixed
@@ -239,10 +240,16 @@ def _refusal(function, cls: type, args, kwargs) -> str | None:
 
 _SEARCHES = ("find", "rfind", "index", "rindex", "count", "startswith", "endswith")
 _LAST = (1 << 63) - 1
+_FEW = 8  # texts that compiled code looks for one after the other
 
 
 def _searched(x: Expr, name: str, args: list[Expr]) -> Expr | None:
-    """A search of a text for another, between int bounds; None for other operands."""
+    """A search of a text for another, between int bounds, or for one of several at its beginning or end; None for other
+    operands."""
+    if len(args) == 1 and name in ("startswith", "endswith") and is_plain_tuple(args[0].type):
+        several = [Apply(TUPLE_GET, args[0], index=n) for n in range(len(args[0].type.elements))]
+        found = [_searched(x, name, [one]) for one in several] if len(several) <= _FEW else [None]
+        return None if None in found else functools.reduce(lambda a, b: Apply(BOR, a, b), found, Const(Bool, False))
     if not 1 <= len(args) <= 3 or args[0].type is not Str or not all(
             y.type in (NoneType, Bool) or is_integer(y.type) for y in args[1:]):
         return None
