@@ -541,6 +541,113 @@ slow:
   %result = call ptr @pyj_decimal_formatted(double %x, i8 102, i32 %digits, i32 0)
   ret ptr %result""", shared=True)
 
+# What the flags of a format change in a number whose text is from %begin to %end: a plus (flag 1), commas between
+# groups of three digits before %point (flag 2), and zeros up to the width %zeros.
+_define("ptr @pyj_decimal_styled(ptr %begin, ptr %end, ptr %point, i64 %zeros, i32 %flags)", """
+start:
+  %char = load i8, ptr %begin
+  %negative = icmp eq i8 %char, 45
+  %plus = trunc i32 %flags to i1
+  %signed = or i1 %negative, %plus
+  %sign = select i1 %negative, i8 45, i8 43
+  %skip = zext i1 %negative to i64
+  %first = getelementptr i8, ptr %begin, i64 %skip
+  %commas = icmp uge i32 %flags, 2
+  br i1 %commas, label %group, label %fill
+group:
+  %first.i = ptrtoint ptr %first to i64
+  %point.i = ptrtoint ptr %point to i64
+  %count = sub i64 %point.i, %first.i
+  %less = sub i64 %count, 1
+  %places = udiv i64 %less, 3
+  %back = sub i64 0, %places
+  %moved = getelementptr i8, ptr %first, i64 %back
+  br label %digit
+digit:
+  %from = phi ptr [ %first, %group ], [ %from1, %next ]
+  %to = phi ptr [ %moved, %group ], [ %to2, %next ]
+  %left = phi i64 [ %less, %group ], [ %left1, %next ]
+  %one = load i8, ptr %from
+  store i8 %one, ptr %to
+  %from1 = getelementptr i8, ptr %from, i64 1
+  %to1 = getelementptr i8, ptr %to, i64 1
+  %last = icmp eq i64 %left, 0
+  br i1 %last, label %fill, label %separate
+separate:
+  %third = urem i64 %left, 3
+  %ends = icmp eq i64 %third, 0
+  br i1 %ends, label %comma, label %next
+comma:
+  store i8 44, ptr %to1
+  br label %next
+next:
+  %step = zext i1 %ends to i64
+  %to2 = getelementptr i8, ptr %to1, i64 %step
+  %left1 = sub i64 %left, 1
+  br label %digit
+fill:
+  %unsigned = phi ptr [ %first, %start ], [ %moved, %digit ]
+  %sign.n = zext i1 %signed to i64
+  %width = sub i64 %zeros, %sign.n
+  %width.back = sub i64 0, %width
+  %wanted = getelementptr i8, ptr %end, i64 %width.back
+  %short = icmp ult ptr %wanted, %unsigned
+  br i1 %short, label %zero, label %lead
+zero:
+  %wanted.i = ptrtoint ptr %wanted to i64
+  %unsigned.i = ptrtoint ptr %unsigned to i64
+  %missing = sub i64 %unsigned.i, %wanted.i
+  call void @llvm.memset.p0.i64(ptr %wanted, i8 48, i64 %missing, i1 false)
+  br label %lead
+lead:
+  %whole = phi ptr [ %unsigned, %fill ], [ %wanted, %zero ]
+  br i1 %signed, label %mark, label %out
+mark:
+  %marked = getelementptr i8, ptr %whole, i64 -1
+  store i8 %sign, ptr %marked
+  br label %out
+out:
+  %result = phi ptr [ %whole, %lead ], [ %marked, %mark ]
+  ret ptr %result""", shared=True)
+_define("ptr @pyj_decimal_int_styled(i64 %x, i64 %zeros, i32 %flags, ptr %room)", f"""
+  %end = getelementptr i8, ptr %room, i64 {PART_SIZE}
+  %begin = call ptr @pyj_decimal_int_at(i64 %x, ptr %end)
+  %styled = call ptr @pyj_decimal_styled(ptr %begin, ptr %end, ptr %end, i64 %zeros, i32 %flags)
+  %made = call ptr @pyj_decimal_part_of_bytes(ptr %styled, ptr %end)
+  ret ptr %made""", shared=True)
+_define("ptr @pyj_decimal_fixed_styled(double %x, i32 %digits, i64 %zeros, i32 %flags, ptr %spec, ptr %room)", f"""
+  %end = getelementptr i8, ptr %room, i64 {PART_SIZE}
+  %begin = call ptr @pyj_decimal_fixed_at(double %x, i32 %digits, ptr %end)
+  %other = icmp eq ptr %begin, null
+  br i1 %other, label %slow, label %make
+make:
+  %whole = icmp eq i32 %digits, 0
+  %digits.n = zext i32 %digits to i64
+  %behind = xor i64 %digits.n, -1
+  %back = select i1 %whole, i64 0, i64 %behind
+  %point = getelementptr i8, ptr %end, i64 %back
+  %styled = call ptr @pyj_decimal_styled(ptr %begin, ptr %end, ptr %point, i64 %zeros, i32 %flags)
+  %made = call ptr @pyj_decimal_part_of_bytes(ptr %styled, ptr %end)
+  ret ptr %made
+slow:
+  %box = call ptr @PyFloat_FromDouble(double %x)
+  %none = icmp eq ptr %box, null
+  br i1 %none, label %out, label %ask
+ask:
+  %text = call ptr @PyObject_Format(ptr %box, ptr %spec)
+  call void @Py_DecRef(ptr %box)
+  ret ptr %text
+out:
+  ret ptr null""", shared=True)
+
+# A part of %n characters %fill.
+_define("ptr @pyj_decimal_padding(i64 %n, i8 %fill, ptr %room)", f"""
+  %begin = getelementptr i8, ptr %room, i64 {STR["ascii"]}
+  call void @llvm.memset.p0.i64(ptr %begin, i8 %fill, i64 %n, i1 false)
+  %end = getelementptr i8, ptr %begin, i64 %n
+  %made = call ptr @pyj_decimal_part_of_bytes(ptr %begin, ptr %end)
+  ret ptr %made""", shared=True)
+
 _ASCII_BYTES = f"""
 {_load("state", "i32", "%s", STR["state"])}{_load("n", "i64", "%s", STR["length"])}
   %bits = and i32 %state, {STR_STATE["sizes"] | STR_STATE["ascii"]}

@@ -6,12 +6,12 @@ visible effect besides its result. Lengths, code points and bytes are read from 
 from __future__ import annotations
 
 import operator
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..ir.core import (ALLOCATES, CONSUMES, HOST, MAKES_TEXT, NEW_OBJECT, OBJECTS, ONLY_MEMORY_ERROR, PURE, RAISES,
                        READS, WRITES, Op, reads, writes)
 from ..runtime.platform import BYTEARRAY_DATA, BYTES_DATA, OB_SIZE, STR, STR_STATE
-from ..types.kinds import ByteArray, Bytes, List, NoneType, Str
+from ..types.kinds import ByteArray, Bytes, Float, Int, List, NoneType, Str
 from .effects import NO_RULE, NONDIFF, UNVARIED
 from .memory import owned
 from .signature import signature
@@ -341,20 +341,93 @@ STR_OF_FLOAT = _op("str_of_float", "x: float -> str", _MAKES, _made_of_lower("py
                    "str(x), with the fewest digits that say it")
 STR_FIXED = _op("str_fixed", "x: float -> str", _MAKES, _fixed_lower, lambda x, *, digits: f"{x:.{digits}f}",
                 "x with {digits} digits behind the point", eval_attrs=True, traits=ONLY_MEMORY_ERROR)
-def _build_lower(e, inst, *parts):
+
+
+class Style(NamedTuple):
+    """What a format says of a text, an int or a float, where compiled code writes it."""
+
+    digits: int  # behind the point of a float; -1: as str() writes it
+    width: int  # of the whole, filled with `fill`
+    align: str
+    fill: str
+    zeros: int  # the width up to which zeros follow the sign
+    commas: bool
+    plus: bool
+
+
+_AS_STR = Style(-1, 0, "<", " ", 0, False, False)
+PART_SIZE = 96  # bytes of the memory for a part of a text, as in codegen/decimals.py
+_WIDEST = 40  # characters of a part: the head of its object has 48 bytes, and a sign and commas may be added
+
+
+def style_of(spec: str, t) -> Style | None:
+    """The style that a format describes for values of type t, Str, Int or Float; None where the interpreter formats
+    them."""
+    align, fill, rest = "<" if t is Str else ">", " ", spec
+    aligned = rest[1:2] != "" and rest[1] in "<>^"
+    if aligned:
+        fill, align, rest = rest[0], rest[1], rest[2:]
+    elif rest[:1] != "" and rest[0] in "<>^":
+        aligned, align, rest = True, rest[0], rest[1:]
+    plus = rest[:1] == "+"
+    number = rest[plus:].lstrip("0123456789")
+    width = rest[plus:len(rest) - len(number)]
+    commas = number[:1] == ","
+    kind = number[commas:]
+    zeros = width[:1] == "0"
+    digits = 6 if kind else -1
+    if t is Float and kind[:1] == "." and kind[1:-1].isdecimal() and len(kind) <= 4:
+        digits, kind = int(kind[1:-1]), kind[-1]
+    if (kind not in {Str: ("", "s"), Int: ("", "d"), Float: ("", "f")}[t] or not spec.isascii() or len(width) > 3
+            or int(width or 0) > _WIDEST or zeros and (aligned or commas) or t is Str and (plus or commas or zeros)
+            or t is Float and not 0 <= digits <= 9 and (plus or commas or zeros)):
+        return None
+    size = int(width or 0)
+    return Style(digits, 0 if zeros else size, align, fill, size if zeros else 0, commas, plus)
+
+
+def _styled_part(e, t, x: str, spec: str, style: Style) -> str:
+    """The text of a number, in memory of this frame where the interpreter does not make it."""
+    room = e.alloca("i64", PART_SIZE >> 3)
+    flags = style.plus + 2 * style.commas
+    if t is Int:
+        call = (f"{e.helper('pyj_decimal_int_styled')}(i64 {x}, i64 {style.zeros}, i32 {flags}, ptr {room})"
+                if style.zeros or flags else f"{e.helper('pyj_decimal_int_part')}(i64 {x}, ptr {room})")
+    elif style.zeros or flags:
+        call = (f"{e.helper('pyj_decimal_fixed_styled')}(double {x}, i32 {style.digits}, i64 {style.zeros}, "
+                f"i32 {flags}, ptr {e.object(spec)}, ptr {room})")
+    elif style.digits < 0:
+        call = f"{e.helper('pyj_decimal_of_float')}(double {x})"
+    else:
+        call = f"{e.helper('pyj_decimal_fixed_part')}(double {x}, i32 {style.digits}, ptr {room})"
+    return e.assign(f"call ptr {call}")
+
+
+def _padding(e, part: str, style: Style) -> tuple[str | None, str | None]:
+    """What fills a part before it and behind it."""
+    length = _load(e, "i64", part, STR["length"])
+    missing = e.assign(f"sub i64 {style.width}, {length}")
+    missing = e.assign(f"call i64 @llvm.smax.i64(i64 {missing}, i64 0)")
+    before = missing if style.align == ">" else e.assign(f"lshr i64 {missing}, 1")
+    counts = {"<": (None, missing), ">": (missing, None)}.get(style.align) or (
+        before, e.assign(f"sub i64 {missing}, {before}"))
+
+    def filled(n):
+        room = e.alloca("i64", PART_SIZE >> 3)
+        return e.assign(f"call ptr {e.helper('pyj_decimal_padding')}(i64 {n}, i8 {ord(style.fill)}, ptr {room})")
+
+    return counts[0] and filled(counts[0]), counts[1] and filled(counts[1])
+
+
+def _build_lower(e, inst, *values):
     """The text of each number is written into memory of this frame, in the form of a str object that only the join
     below reads."""
-    table = e.alloca("ptr", len(parts))
-    made = []
-    for n, (v, x, digits) in enumerate(zip(inst.args, parts, inst.attrs["digits"])):
-        part = x[0]
+    made, parts = [], []
+    styles = [style_of(spec, v.type) or _AS_STR for v, spec in zip(inst.args, inst.attrs["specs"])]
+    for v, x, spec, style in zip(inst.args, values, inst.attrs["specs"], styles):
+        parts.append(x[0] if v.type is Str else _styled_part(e, v.type, x[0], spec, style))
         if v.type is not Str:
-            room = e.alloca("i64", _PART >> 3)
-            part = e.assign(f"call ptr {e.helper('pyj_decimal_int_part')}(i64 {x[0]}, ptr {room})"
-                            if digits is None else
-                            f"call ptr {e.helper('pyj_decimal_fixed_part')}(double {x[0]}, i32 {digits}, ptr {room})")
-            made.append(part)
-        e.line(f"store ptr {part}, ptr {e.assign(f'getelementptr ptr, ptr {table}, i64 {n}')}")
+            made.append(parts[-1])
 
     def release():
         for part in made:
@@ -366,18 +439,21 @@ def _build_lower(e, inst, *parts):
 
     for part in made:  # the text of a large float is a str of the interpreter, whose allocation may fail
         e.fail_unless(e.assign(f"icmp ne ptr {part}, null"), failed)
-    text = e.assign(f"call ptr {e.helper('pyj_str_join')}(ptr {table}, i64 {len(parts)})")
+    joined = []
+    for part, style in zip(parts, styles):
+        before, behind = _padding(e, part, style) if style.width else (None, None)
+        joined += [one for one in (before, part, behind) if one is not None]
+    table = e.alloca("ptr", len(joined))
+    for n, part in enumerate(joined):
+        e.line(f"store ptr {part}, ptr {e.assign(f'getelementptr ptr, ptr {table}, i64 {n}')}")
+    text = e.assign(f"call ptr {e.helper('pyj_str_join')}(ptr {table}, i64 {len(joined)})")
     release()
     return [_checked(e, inst, text)]
 
 
-_PART = 96  # bytes, as in codegen/strings.py
 STR_BUILD = Op("str_build", lambda types, attrs: Str, _MAKES, lower=_build_lower, partials=NONDIFF, eval_attrs=True,
-               eval=lambda *parts, digits: "".join([
-                   part if type(part) is str else str(part) if n is None else f"{part:.{n}f}"
-                   for part, n in zip(parts, digits)]),
-               doc="texts and numbers as one text, floats with the number of digits behind the point that {digits} has "
-                   "for each part")
+               eval=lambda *parts, specs: "".join(map(format, parts, specs)),
+               doc="texts, ints and floats as one text, each with the format that {specs} has for it")
 STR_TO_INT = _op("str_to_int", "s: str -> int", RAISES | HOST, _parsed_lower("pyj_decimal_to_int", "i64"), int,
                  "int(s)")
 STR_TO_FLOAT = _op("str_to_float", "s: str -> float", RAISES | HOST, _parsed_lower("pyj_decimal_to_float", "double"),

@@ -202,35 +202,51 @@ def _become(inst: Inst, op: Op, *values: Value, **attrs: Any) -> None:
 
 
 def _format(facts: Facts, inst: Inst) -> Value | None:
-    """Unbox a part of an f-string that is a number, in the format of str() or with a number of digits after the
-    point."""
+    """Unbox a part of an f-string that is a text or a number, in the format of str() or in one that compiled code
+    writes."""
     boxed = facts.defined_by(inst.args[0], PY_BOX)
-    if boxed is None or boxed.args[0].type not in _MADE:
+    value = boxed.args[0] if boxed is not None else None
+    if value is None or value.type is not Str and value.type not in _MADE:
         return None
-    value = boxed.args[0]
-    spec = facts.known(inst.args[1])
     if inst.args[1].type is NoneType:
-        _become(inst, _MADE[value.type], value)
-    elif inst.attrs.get("conversion"):
+        if value.type is not Str:
+            _become(inst, _MADE[value.type], value)
         return None
+    given = facts.defined_by(inst.args[1], PY_BOX)
+    known = facts.known(given.args[0] if given is not None else inst.args[1])
+    spec = known.attrs["value"] if known is not None else None
+    conversion = inst.attrs.get("conversion")
+    if conversion and (conversion != "s" or value.type is not Str) or type(spec) is not str:
+        return None
+    style = t.style_of(spec, value.type)
+    if style is None:
+        return None
+    if value.type is Float and not (style.width or style.zeros or style.commas or style.plus):
+        if style.digits < 0:
+            _become(inst, _MADE[Float], value)
+        else:
+            _become(inst, t.STR_FIXED, value, digits=style.digits)
     else:
-        given = facts.defined_by(inst.args[1], PY_BOX)
-        spec = facts.known(given.args[0]) if given is not None else spec
-        text = spec.attrs["value"] if spec is not None else ""
-        digits = text[1:-1] if type(text) is str and text[:1] == "." and text[-1:] == "f" else ""
-        if value.type is Float and len(digits) <= 2 and digits.isascii() and digits.isdecimal():
-            _become(inst, t.STR_FIXED, value, digits=int(digits))
+        _become(inst, t.STR_BUILD, value, specs=(spec,))
     return None
 
 
 def _join(facts: Facts, inst: Inst) -> Value | None:
     """Format numbers among the parts of an f-string where the f-string is made."""
-    made = [facts.defined_by(v, t.STR_OF_INT, t.STR_FIXED) for v in inst.args]
+    made = [facts.defined_by(v, t.STR_OF_INT, t.STR_FIXED, t.STR_BUILD) for v in inst.args]
+    made = [None if one is None or len(one.args) > 1 else one for one in made]
     if any(made):
         inst.args = [v if one is None else one.args[0] for v, one in zip(inst.args, made)]
         inst.op = t.STR_BUILD
-        inst.attrs = {"digits": tuple([None if one is None else one.attrs.get("digits") for one in made])}
+        inst.attrs = {"specs": tuple([_spec_of(one) for one in made])}
     return None
+
+
+def _spec_of(made: Inst | None) -> str:
+    """The format in which an instruction makes a text of a value."""
+    if made is None or made.op is t.STR_OF_INT:
+        return ""
+    return f".{made.attrs['digits']}f" if made.op is t.STR_FIXED else made.attrs["specs"][0]
 
 
 def _places(facts: Facts, inst: Inst) -> Value | None:

@@ -10,6 +10,7 @@ from ...infer.constants import constant
 from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Fresh, Mismatch, NotNative
 from ...infer.names import describe
 from ...ops.arith import IGT
+from ...ops.localtables import can_be_key
 from ...ops.structure import METHOD_MAKE, PACK, STRUCT_GET, TUPLE_MAKE
 from ...ops.tables import (
     DICT_ASK, DICT_DELETE, DICT_FIND, DICT_GET, DICT_HAS, DICT_HOLD, DICT_LEN, DICT_NEVER, DICT_NEW, DICT_NEXT,
@@ -318,12 +319,40 @@ def _total(x):
 
 def _count(name):
     def rule(x, iterable=None, /, **kwargs):
+        if iterable is not None and _is_counted_here(iterable) and not kwargs:
+            return Call(_COUNTING[name], x, iterable)
         if iterable is not None and not isinstance(iterable.type, Dict) and not is_handed(iterable):
             return CallValue(Apply(METHOD_MAKE, x, name=name), as_object(iterable), keywords=kwargs)
         given = () if iterable is None else (iterable,)
         return by_method(getattr(Counter, name), _counting(x, given, kwargs), *given, kwargs=kwargs)
 
     return rule
+
+
+def _is_counted_here(iterable) -> bool:
+    """Whether compiled code counts the items of an iterable in a loop, and not the interpreter: then the Counter may be
+    a table without objects. Other items are objects already where they come from one."""
+    item = item_of(iterable.type)
+    return not isinstance(iterable.type, Dict) and (item is None or can_be_key(item))
+
+
+def count(counts, items):
+    for x in items:
+        counts[x] += 1
+
+
+def discount(counts, items):
+    for x in items:
+        counts[x] -= 1
+
+
+_COUNTING = {"update": count, "subtract": discount}
+
+
+def counted(counts, items):
+    for x in items:
+        counts[x] += 1
+    return counts
 
 
 def _counting(x, given, kwargs):
@@ -581,6 +610,8 @@ def _counter(args, kwargs):
         raise Mismatch(f"Counter.__init__() takes from 1 to 2 positional arguments but {len(args) + 1} were given")
     if args and args[0].type is NoneType:
         args = []
+    if args and _is_counted_here(args[0]) and not kwargs:
+        return Call(counted, _counter([], {}), args[0])
     if args and not isinstance(args[0].type, Dict) and not is_handed(args[0]):
         return CallValue(constant(Counter), as_object(args[0]), keywords=kwargs)
     keys, values = Undefined, Int

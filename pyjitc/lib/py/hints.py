@@ -8,7 +8,7 @@ import types as pytypes
 import typing
 
 from ...infer.constants import constant
-from ...infer.meaning import UNKNOWN, CallValue, Const, Expr, Mismatch, NotConstant, NotNative
+from ...infer.meaning import UNKNOWN, Call, CallValue, Const, Expr, Mismatch, NotConstant, NotNative
 from ...types import kinds as k
 from ...types.kinds import ListDisplay, NoneType, Singleton, Tuple
 from .. import operations
@@ -42,6 +42,16 @@ def array_type(x: Expr, item: Expr) -> Expr | None:
     return _known(operator.getitem, value, item.value) if item.known and hasattr(value, "__pyjitc_type__") else None
 
 
+def _is_generic(cls) -> bool:
+    """Whether objects of a class are made, and take attributes, as those of any class of a program."""
+    return typing.Generic in cls.__mro__ and cls.__new__ is object.__new__ and cls.__setattr__ is object.__setattr__
+
+
+def with_alias(x, alias):
+    x.__orig_class__ = alias
+    return x
+
+
 def joined(x: Expr, y: Expr) -> Expr | None:
     """`x | y` of two classes, or of one and None; None for other operands."""
     a, b = operations.fixed(x), operations.fixed(y)
@@ -51,7 +61,11 @@ def joined(x: Expr, y: Expr) -> Expr | None:
 
 
 def called(target, args, kwargs) -> Expr | None:
-    """`deque[int](...)` of a container class; None for other targets."""
+    """`deque[int](...)` of a container class, or `Cache[int](...)` of a generic class of the program; None for other
+    targets."""
+    if isinstance(target, type(typing.List[int])) and _is_generic(target.__origin__):
+        made = CallValue(constant(target.__origin__), *args, keywords=kwargs)
+        return Call(with_alias, made, constant(target)) if target.__origin__.__dictoffset__ else made
     if not isinstance(target, pytypes.GenericAlias):
         return None
     if target.__origin__ not in k.CONTAINERS and target.__origin__ is not tuple:

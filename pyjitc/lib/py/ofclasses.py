@@ -147,7 +147,7 @@ class OfObject(OfClass):
             return FieldGet(x, hidden)
         value = own(cls, name)
         if value is UNWRITTEN:
-            if name[:2] == name[-2:] == "__":
+            if name[:2] == name[-2:] == "__" and name != "__orig_class__":  # which objects of generic classes have
                 return None
             return FieldGet(x, name)
         if type(value) is MemberDescriptorType:

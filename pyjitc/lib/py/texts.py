@@ -6,8 +6,8 @@ functions of textfn.py.
 """
 from __future__ import annotations
 
+import functools
 import operator
-import re
 
 import numpy as np
 
@@ -15,26 +15,26 @@ from ...base.lazy import lazy
 from ...infer.constants import constant
 from ...infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, NotNative, Throw
 from ...infer.names import describe
-from ...ops.arith import BNOT, IGE, IGT, ILE, ILT, INE
-from ...ops.pyobject import PY_FORMAT, PY_GETATTR, PY_JOIN, PY_UNBOX
+from ...ops.arith import BNOT, BOR, IGE, IGT, ILE, ILT, INE
+from ...ops.pyobject import PY_GETATTR, PY_UNBOX
 from ...ops.structure import METHOD_MAKE, SLICE_GET, TUPLE_GET
 from ...ops.text import (
     BYTEARRAY_LEN, BYTES_LEN, STR_APPEND, STR_COMPARE, STR_EQ, STR_IN, STR_LEN, STR_REVERSED, STR_SEARCH,
 )
 from ...types.kinds import (
     Bool, ByteArray, Bytes, Exception_, Float, Int, List, MemoryView, NoneType, Object, Singleton, Slice, Str, Tuple,
-    Type, is_integer, is_numpy_scalar,
+    Type, is_integer, is_numpy_scalar, is_plain_tuple,
 )
 from ..build import SYMBOLS, number, provoked, type_name
 from ..operations import fixed
-from ..protocol import Protocol, boxed, by_python, protocol_of
-from ..rule import NONE
+from ..protocol import Protocol, by_python, protocol_of
 from . import ranges
-from .interpreted import call_python, folded, is_object, is_plain
+from .interpreted import call_python, folded, is_object
 
 __all__ = ["METHODS", "PROTOCOLS", "class_method"]
 
 textfn = lazy("pyjitc.lib.py.textfn")
+templates = lazy("pyjitc.lib.py.templates")
 
 # ---------------------------------------------------------------- methods
 
@@ -114,7 +114,7 @@ class _Text(Protocol):
 
     def binary(self, op, x, y, inplace):
         if op == "%" and self.cls is not memoryview:
-            return (folded(operator.mod, [x, y], {}) or self.cls is str and _formatted(x, y)
+            return (folded(operator.mod, [x, y], {}) or self.cls is str and x.known and templates.percent(x.value, y)
                     or call_python(operator.mod, x, y, type=self.type, plain=self.cls is not bytearray,
                                    api="PyUnicode_Format" if self.cls is str else None))
         if op == "*" and (is_integer(y.type) or y.type is Bool):
@@ -208,6 +208,10 @@ class _Text(Protocol):
             searched = _searched(x, name, args)
             if searched is not None:
                 return searched
+        if self.cls is str and name == "format" and x.known:
+            made = templates.braces(x.value, args, kwargs)
+            if made is not None:
+                return made
         wrong = _refusal(function, self.cls, args, kwargs)
         if wrong is not None:
             return Throw(TypeError, wrong)
@@ -236,10 +240,16 @@ def _refusal(function, cls: type, args, kwargs) -> str | None:
 
 _SEARCHES = ("find", "rfind", "index", "rindex", "count", "startswith", "endswith")
 _LAST = (1 << 63) - 1
+_FEW = 8  # texts that compiled code looks for one after the other
 
 
 def _searched(x: Expr, name: str, args: list[Expr]) -> Expr | None:
-    """A search of a text for another, between int bounds; None for other operands."""
+    """A search of a text for another, between int bounds, or for one of several at its beginning or end; None for other
+    operands."""
+    if len(args) == 1 and name in ("startswith", "endswith") and is_plain_tuple(args[0].type):
+        several = [Apply(TUPLE_GET, args[0], index=n) for n in range(len(args[0].type.elements))]
+        found = [_searched(x, name, [one]) for one in several] if len(several) <= _FEW else [None]
+        return None if None in found else functools.reduce(lambda a, b: Apply(BOR, a, b), found, Const(Bool, False))
     if not 1 <= len(args) <= 3 or args[0].type is not Str or not all(
             y.type in (NoneType, Bool) or is_integer(y.type) for y in args[1:]):
         return None
@@ -249,34 +259,6 @@ def _searched(x: Expr, name: str, args: list[Expr]) -> Expr | None:
         return Call(textfn.index if name == "index" else textfn.rindex, x, args[0], *places)
     found = Apply(STR_SEARCH, x, args[0], *places, function=name)
     return found if name in ("find", "rfind", "count") else Apply(IGT, found, number(0))
-
-
-_PLACES = re.compile("%([sdr%])")
-
-
-def _formatted(x: Expr, y: Expr) -> Expr | None:
-    """`x % y` of a constant text with plain placeholders as an f-string, or None."""
-    if not x.known:
-        return None
-    given = [Apply(TUPLE_GET, y, index=n) for n in range(len(y.type.elements))] if isinstance(y.type, Tuple) else [y]
-    texts, codes, end = [], [], 0
-    for found in _PLACES.finditer(x.value):
-        texts.append(x.value[end:found.start()])
-        codes.append(found[1])
-        end = found.end()
-    texts.append(x.value[end:])
-    if any("%" in text for text in texts) or sum(code != "%" for code in codes) != len(given) or not all(
-            is_plain(z.type) for z in given) or isinstance(y.type, Tuple) and y.type.cls is not None:
-        return None
-    parts, following = [Const(Str, texts[0])], iter(given)
-    for code, text in zip(codes, texts[1:]):
-        value = Const(Str, "%") if code == "%" else next(following)
-        if code == "d" and value.type is not Int:
-            return None
-        if code != "%" and (value.type is not Str or code == "r"):
-            value = Apply(PY_FORMAT, boxed(value), NONE, conversion="" if code == "d" else code)
-        parts += [value, Const(Str, text)]
-    return Apply(PY_JOIN, *[part for part in parts if not (part.known and part.type is Str and not part.value)])
 
 
 class _Str(_Text):

@@ -99,3 +99,88 @@ def test_numbers_are_written_into_the_text_of_which_they_are_parts():
 
     for n in (0, -2**63, 2**63 - 1):
         assert kept(2.5, n) == (f"{n}", f"{n}|2.5", f"{n}{n}|2.5{n}")
+
+
+_KINDS = {int: ("", "d", "x"), float: ("", "f", ".2f", ".0f", ".9f", ".12f", ".3e"), str: ("", "s", ".2")}
+_VALUES = {int: (0, 7, -12, 999, -1000, 1234567, 2**63 - 1, -2**63),
+           float: (0.0, -0.0, 999.995, -1234.5678, 123456789.125, 2.0**53, -1e300, math.nan, -math.inf),
+           str: ("", "ab", "h\xe9llo", "\u0119", "x" * 41)}
+
+
+def formats(cls):
+    """Some of the formats that are valid for a class."""
+    R = random.Random(str(cls))
+    found = []
+    while len(found) < 48:
+        spec = "".join(map(R.choice, (("", "", "<", ">", "^", "*<", "->", "0>", "=^", "\xe9<"), ("", "", "+"),
+                                      ("", "5", "05", "12", "020", "40", "41"), ("", "", ","), _KINDS[cls])))
+        try:
+            format(_VALUES[cls][0], spec)
+        except ValueError:
+            continue
+        found.append(spec)
+    return found
+
+
+@pytest.mark.parametrize("cls", _KINDS)
+def test_formats_with_widths_signs_and_commas(cls):
+    parts = ", ".join(f'f"{{x:{spec}}}", f"[{{s}}{{x:{spec}}}|{{n:3}}"' for spec in formats(cls))
+    space: dict = {}
+    exec(f"def made(x, s, n):\n    return {parts}", space)
+    compiled = njit(space["made"])
+    for x in _VALUES[cls]:
+        for s in ("t", "\u0119"):
+            assert compiled(x, s, 5) == space["made"](x, s, 5), x
+
+
+def test_formats_make_no_object_of_a_number():
+    compiled = njit(lambda s, n, x: f"{s:<8}|{n:>5d}|{n:04}|{x:>10,.2f}|{x:+.1f}|{x:9}")
+    assert compiled("ab", 7, 1234.5) == "ab      |    7|0007|  1,234.50|+1234.5|   1234.5"
+    (text,) = compiled.inspect_llvm().values()
+    assert "PyObject_Format" not in text and "PyLong_FromLongLong" not in text
+
+
+def by_percent(n, x, s):
+    return ("%d|%5d|%-5d|%05d|%+d|%s" % (n, n, n, n, n, n), "%f|%8.3f|%-10.1f|%010.2f|%+.1f|%.0f" % (x, x, x, x, x, x),
+            "%s|%10s|%-10s|%.2s|%r|%8r|%%" % (s, s, s, s, s, s), "%.3f" % x, "%5.1f%%" % x, "%3s|%-6s" % (n, x),
+            "100%% %s" % s, "%x %e %.1f" % (n, x, n))
+
+
+def by_method(n, x, s):
+    return ("{}-{}:{}".format(n, x, s), "{:>8}|{:<8}|{:^8}|{:08.2f}|{:,}".format(s, n, s, x, n),
+            "{0}{1}{0}".format(n, s), "{a} {b:.3f}".format(a=s, b=x), "{{}} {!r:>10} {!s}".format(s, n),
+            "{:>{w}}".format(s, w=5), "{:x} {:e} {:.1%}".format(n, x, x), "{} {}".format((1, n), None), "".format(n),  # noqa: F523
+            format(n, ">6"), format(x, "08.3f"), format(s, "^9"))
+
+
+@pytest.mark.parametrize("function", [by_percent, by_method])
+def test_templates(function):
+    compiled = njit(function)
+    for n in (0, -5, 12345):
+        for x in (-0.0, 2.5, -1234.567, 1e20, math.nan, -math.inf):
+            for s in ("", "h\xe9llo w\xf6rld", "%s", "{}"):
+                agree(function, n, x, s, compiled=compiled)
+
+
+def wrong_values(s, x):
+    found = []
+    for k in range(5):
+        try:
+            if k == 0:
+                r = "{:d}".format(s)
+            elif k == 1:
+                r = "{} {}".format(s)  # noqa: F524
+            elif k == 2:
+                r = "%d" % s
+            elif k == 3:
+                r = "%s %s" % (s,)  # noqa: F507
+            else:
+                r = "{0} {}".format(s, x)  # noqa: F523, F525
+        except (TypeError, ValueError, IndexError) as error:
+            r = str(error)
+        found.append(r)
+    return found
+
+
+def test_errors_of_templates():
+    agree(wrong_values, "a", 1.5)

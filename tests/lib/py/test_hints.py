@@ -43,6 +43,34 @@ def named(x):
             isinstance(3, x.__class__))
 
 
+T = typing.TypeVar("T")
+
+
+class Cache(typing.Generic[T]):
+    def __init__(self, size: int):
+        self.size = size
+        self.data: dict[str, T] = {}
+
+    def put(self, key: str, value: T) -> None:
+        if len(self.data) < self.size:
+            self.data[key] = value
+
+
+class Slot(typing.Generic[T]):
+    __slots__ = ("value",)
+
+    def __init__(self, value: T):
+        self.value = value
+
+
+def generic(n):
+    made, total = Cache[int](3), 0
+    for i in range(n):
+        made.put(str(i), i)
+        total += Slot[int](i).value + Cache[str](size=i).size
+    return total, made.data, made.size, str(made.__orig_class__)
+
+
 @dataclass
 class Link:
     value: int
@@ -56,6 +84,7 @@ def compared(n):
 
 @pytest.mark.parametrize("function, given", [
     (annotated, ([1, 2],)), (kind, (1, 2.5, "a", None, [1], (1,), np.arange(2), b"a")), (parametrised, (3,)),
+    (generic, (0, 5)),
     (named, (1, True, 2.5, "a", b"a", None, (1, 2), [1], {1: 2}, {1}, 1j, np.arange(2), np.float32(1), range(2))),
     (compared, (3,))])
 def test_agrees(function, given):
@@ -68,3 +97,12 @@ def test_what_is_unknown_is_refused():
         njit(lambda n: list[n]())(3)
     with pytest.raises(TypeError, match=r"unsupported operand type\(s\) for \|: 'type' and 'int'"):
         njit(lambda n: int | n)(3)
+
+
+def test_generic_classes_are_made_by_compiled_code():
+    compiled = njit(lambda n: sum([Cache[int](i).size for i in range(n)]))
+    assert compiled(5) == 10
+    (text,) = compiled.inspect_llvm().values()
+    assert "PyObject_Vectorcall" not in text
+    made = njit(lambda n: Cache[int](n))(2)
+    assert vars(made) == {"size": 2, "data": {}, "__orig_class__": Cache[int]}

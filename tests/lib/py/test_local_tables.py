@@ -801,3 +801,28 @@ def test_a_counter_says_nothing_of_a_key_that_is_not_there():
         return len(found), sum(found.values()), found[0]
 
     agree(counted, 10)
+
+
+@case((texts(300, 20), ints(300, 20)), (["a"], []), ([], [5, 5]))
+def counters_of_iterables(names, keys):
+    counts, pairs = Counter(names), Counter((k % 3, k % 5) for k in keys)
+    letters = Counter("".join(names))
+    counts.update(names[:9])
+    letters.subtract("abc")
+    return counts, letters, Counter(keys), sorted(pairs.items()), Counter(len(x) for x in names).most_common(2)
+
+
+def test_a_counter_of_an_iterable_is_a_table_without_objects():
+    def most(cells):
+        near = Counter((x + d, y) for x, y in cells for d in (-1, 0, 1))
+        return max(n for n in near.values())
+
+    compiled = njit(most)
+    agree(most, [(k % 7, k % 3) for k in range(50)], compiled=compiled)
+    (text,) = compiled.inspect_llvm().values()
+    assert "pyj_table_claim" in text and "PyList_Append" not in text
+
+
+@pytest.mark.parametrize("given", [[[1]], 5, [1, "a"], [1.5, 1.5], {"a": 2}, None])
+def test_counters_of_other_things(given):
+    agree(lambda x: Counter(x), given)

@@ -373,6 +373,22 @@ def test_numbers_and_text():
                               "0." + "1" * 20, "1e5", "-inf", "1_0.5", "+1.5", "1.5x"))
 
 
+def test_beginnings_and_ends_of_several_texts():
+    def f(s, t):
+        return (s.startswith((";", "#")), s.endswith(("a", t, "")), s.startswith((t,)), s.startswith(()),
+                s.startswith(("a", "b"), 1), not s.endswith(("x", "\xe9")))
+
+    compiled = njit(f)
+    for s in ("", "#a", ";", "a\xe9", "ab", "\u0119a"):
+        for t in ("", "\xe9", "a#"):
+            agree(f, s, t, compiled=compiled)
+    each(lambda s: s.startswith(("a", 1)), ("b",))
+    compiled = njit(lambda s: s.startswith(("ab", "b")))
+    assert compiled("bc")
+    (text,) = compiled.inspect_llvm().values()
+    assert "PyObject_Vectorcall" not in text
+
+
 def test_formatting_by_percent():
     def f(i, x, s):
         return ("%d-%s" % (i, s), "%s" % s, "%s%%" % i, "%r|%s" % (s, x), "%5.2f|%x" % (x, i), "%d" % x,
