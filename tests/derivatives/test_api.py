@@ -623,3 +623,16 @@ def test_decorators_are_called_outside_compiled_functions(decorator):
     with pytest.raises(TypingError, match=f"pyjitc.{decorator.__name__} is not compiled\n(.*\n)*.*decorate the "
                                           "function outside the compiled one"):
         njit(decorates)(2.0)
+
+
+def test_transforms_are_compiled_where_decorators_are_disabled(monkeypatch):
+    monkeypatch.setenv("PYJITC_DISABLE", "1")
+
+    @njit
+    def f(x):
+        return (x * x).sum()
+
+    np.testing.assert_array_equal(grad(f)(X), 2 * X)
+    np.testing.assert_array_equal(vmap(grad(f))(np.stack((X, X))), np.stack((2 * X, 2 * X)))
+    value, pull = vjp(f, X)
+    assert value == f(X) and np.array_equal(pull(1.0)[0], 2 * X)
