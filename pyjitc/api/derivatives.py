@@ -11,7 +11,7 @@ from typing import Any, Callable, Sequence
 
 import numpy as np
 
-from ..base.options import Options
+from ..base.options import Options, with_environment
 from ..front.functions import TRANSFORMED, placed, prototype_of
 from ..infer.constants import constant
 from ..infer.meaning import Apply, CallValue, Expr, Mismatch, NotNative
@@ -450,7 +450,8 @@ def _carrier(fun, what: str, parameters, body: str | Callable, options=None, MAR
     made.__module__ = fun.__module__
     made.__name__, made.__qualname__, made.__doc__ = what, f"{what}({fun.__qualname__})", fun.__doc__
     TRANSFORMED.add(made.__code__)
-    made = njit(made) if options is None else Dispatcher(made, options)
+    # also under PYJITC_DISABLE: the interpreter has no transforms
+    made = Dispatcher(made, options or with_environment(Options()))
     if marked and MARKS is None:
         del space["MARKS"]
         made.__trees__ = trees.Trees(

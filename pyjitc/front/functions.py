@@ -53,7 +53,8 @@ _interned: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
 
 
 def _intern(code: CodeType, space: dict, qualname: str) -> Prototype:
-    key = (code, code.co_filename, id(space))  # equal code in two files has different tracebacks
+    # equal code in two files has different tracebacks, and messages name wrappers by the functions that they wrap
+    key = (code, code.co_filename, id(space), qualname)
     found = _interned.get(key)
     return found if found is not None else _interned.setdefault(key, Prototype(code, space, qualname))
 

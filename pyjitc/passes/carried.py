@@ -16,7 +16,7 @@ from ..ir.cfg import LoopNest
 from ..ops import arith as a
 from ..ops import control
 from ..ops.math import FMAX_NUMBER, FMIN_NUMBER
-from ..ops.structure import SELECT, UNION_GET, UNION_IS, UNION_MAKE
+from ..ops.structure import DUAL_MAKE, SELECT, UNION_GET, UNION_IS, UNION_MAKE
 from ..types import kinds as k
 from ..types.lattice import dtype_of, part_of, type_of_dtype
 from .counted import Counted, Definitions
@@ -120,8 +120,9 @@ class Carried:
                    "other reduction")
         new = self.back.args[self.position(p)]
         updates, reads = self.updates(p, new)
+        used = [inst for block, inst, edge, _ in self.users.get(p, ()) if edge is None and block is not self.header]
         at = new.inst if new.inst is not None and new.inst.loc.line else next(
-            (inst for inst in (*updates, *reads) if inst.loc.line), self.branch)
+            (inst for inst in (*updates, *reads, *used) if inst.loc.line), self.branch)
         kinds = list(dict.fromkeys(SUMS[inst.op][0] for inst in updates))
         types = sorted({with_article(str(inst.result.type)) for inst in updates})
         sums = len({SUMS[inst.op][1] for inst in updates}) == 1 and not reads
@@ -133,6 +134,16 @@ class Carried:
                               f"{' on some paths and as '.join(types)} on others",
                               f"a sum or product has one type: start {x} with a value of the type of its terms, such "
                               f"as np.int64(0), or convert them, as in {x} += float(y)")
+        members = self.several(p)
+        if members and len(kinds) < 2 and all([inst.op.effects == ir.PURE for inst in reads]):
+            if self.serial_sums:
+                return Serial(at, f"the reduction {what} has several types",
+                              "start it with a value of the type of its terms")
+            example = next((f", such as np.{t}(0)" for t in members if t not in _SCALARS), "")
+            return self.error(at, f"{what} goes from one iteration of a parallel loop to the next, as "
+                              f"{' on some paths and as '.join([with_article(str(t)) for t in members])} on others",
+                              f"a sum, product, minimum or maximum has one type: start {x} with a value of the type of "
+                              f"its terms{example}, or convert them, as in float(y)")
         if len(kinds) == 1 and reads:
             reader = next((inst for inst in reads if inst.loc.line), None)
             line = f" (line {reader.loc.line})" if reader is not None and reader.loc.line != at.loc.line else ""
@@ -147,6 +158,16 @@ class Carried:
                           "compute it from the variable of the loop, as in a[i - 1] for the element of the iteration "
                           f"before; if it is a sum, update it in one form alone, as in {x} += y; or write range for "
                           "prange")
+
+    def several(self, p: ir.Value) -> list[k.Type]:
+        """The types of the number that a parameter is, or is a part of, where it is a number of one of several."""
+        made = [inst.result.type for _, inst, edge, _ in self.users.get(p, ()) if edge is None and inst.op is DUAL_MAKE]
+        for t in (p.type, *made):
+            if type(t) is k.Dual:
+                return [t.narrow, t.wide]
+            if type(t) is k.Union and all([x in _SCALARS or k.is_numpy_scalar(x) for x in t.members]):
+                return sorted(t.members, key=str)
+        return []
 
     def updates(self, p: ir.Value, new: ir.Value) -> tuple[list[ir.Inst], list[ir.Inst]]:
         """(the sums and products that make the new value of a parameter from the old one, other instructions that read
@@ -411,11 +432,12 @@ class Carried:
     def extreme_by(self, key, test, rest):
         cone: dict[ir.Inst, None] = {}
         others: dict[ir.Value, None] = {}
+        assigned = {v for _, v in self.leaves(key, test is key)[0] if _source(v) is not key}  # also converted numbers
 
         def add(v):
             if v is key:
                 return
-            if v.inst is None or v.inst.op not in _TESTS or v not in self.defined:
+            if v.inst is None or v.inst.op not in _TESTS or v not in self.defined or v in assigned:
                 others[v] = None
                 return
             for x in v.inst.args:
@@ -683,6 +705,13 @@ class _Extreme(Part):
 
 
 # ---------------------------------------------------------------- helpers
+
+
+def _source(v: ir.Value) -> ir.Value:
+    """The value from which casts made `v`."""
+    while v.inst is not None and v.inst.op is a.CAST:
+        v = v.inst.args[0]
+    return v
 
 
 def _uncast(v: ir.Value) -> ir.Value:

@@ -9,7 +9,9 @@ cost little beside inference, so they are made for calls by the program, and for
 its operations.
 
 A function that is in two images becomes one function: each image names it by the hash of its specialisation. A function
-that refers to what has no name in other processes, such as a closure or an object of the program, has no image.
+that refers to what has no name in other processes, such as a closure or an object of the program, has no image. Neither
+has one whose globals are not those of its module, as those of a function that `eval` makes in a namespace of its own:
+a name in its code does not say there which object it is.
 """
 from __future__ import annotations
 
@@ -143,7 +145,10 @@ class Images:
         """The hash of a specialisation; raises _NotStored."""
         known = self.prototypes.get(proto)
         if known is None:
-            known = self.prototypes[proto] = (proto.globals.get("__name__"), proto.qualname, _code_key(proto.code),
+            name = proto.globals.get("__name__")
+            if proto.globals is not getattr(sys.modules.get(name), "__dict__", None):
+                raise _NotStored  # what its names mean is not in its code
+            known = self.prototypes[proto] = (name, proto.qualname, _code_key(proto.code),
                                               getattr(proto, "step", None))  # the steps of a generator share its code
         encoder = _Encoder(self)
         parts = known, tuple([(encoder.value(t), encoder.value(v)) for t, v in args]), encoder.types, options
@@ -187,9 +192,9 @@ def _path(digest: bytes) -> str:
 
 def _code_key(code: CodeType) -> tuple:
     """What distinguishes the code of two library functions."""
-    return (code.co_name, code.co_firstlineno, code.co_flags, code.co_argcount, code.co_kwonlyargcount, code.co_code,
-            code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars,
-            code.co_linetable if sys.version_info >= (3, 11) else code.co_lnotab,
+    return (code.co_name, code.co_firstlineno, code.co_flags, code.co_argcount, code.co_posonlyargcount,
+            code.co_kwonlyargcount, code.co_code, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars,
+            *((code.co_linetable, code.co_exceptiontable) if sys.version_info >= (3, 11) else (code.co_lnotab,)),
             tuple([_code_key(x) if type(x) is CodeType else (type(x).__name__, repr(x)) for x in code.co_consts]))
 
 

@@ -576,7 +576,38 @@ def adds_two_floats(a):
     return s
 
 
+def greatest_in_double_precision(a):
+    s = np.float64(-np.inf)
+    for i in prange(len(a)):
+        s = np.maximum(s, a[i])
+    return s
+
+
+@pytest.mark.parametrize("dtype", [np.int16, np.float16, np.float32])
+def test_extremes_of_numbers_that_are_converted(dtype):
+    for argument in (A.astype(dtype), A.astype(dtype)[:0]):
+        found = outcome(njit(parallel=True)(greatest_in_double_precision), (argument,))
+        assert not difference(outcome(greatest_in_double_precision, (argument,)), found)
+
+
+def least_from_zero(a):
+    s = 0
+    for i in prange(len(a)):
+        s = min(s, a[i])
+    return s
+
+
+def greatest_from_a_float(a):
+    s = 0.0
+    for i in prange(len(a)):
+        if a[i] > s:
+            s = a[i]
+    return s
+
+
 @pytest.mark.parametrize("function, argument, message, line", [
+    (least_from_zero, A.astype(np.float32), "'s' goes from .*, as an int on some paths and as a float32 on others", 3),
+    (greatest_from_a_float, A.astype(int), "'s' goes from .*, as a float on some paths and as an int64 on others", 3),
     (adds_two_types, A, "'s' goes from one iteration .*, as a float64 on some paths and as an int on others", 6),
     (adds_two_types, A.astype(int), "'s' goes from .*, as an int on some paths and as an int64 on others", 6),
     (adds_two_floats, A.astype(np.float32), "'s' goes from .*, as a float on some paths and as a float32 on others", 3),

@@ -649,3 +649,16 @@ def test_defaults_of_functions_that_compiled_code_makes():
 
     with pytest.raises(TypingError, match="keyword-only parameters that is made in compiled code"):
         by_keyword(2.0)
+
+
+def test_transforms_are_compiled_where_decorators_are_disabled(monkeypatch):
+    monkeypatch.setenv("PYJITC_DISABLE", "1")
+
+    @njit
+    def f(x):
+        return (x * x).sum()
+
+    np.testing.assert_array_equal(grad(f)(X), 2 * X)
+    np.testing.assert_array_equal(vmap(grad(f))(np.stack((X, X))), np.stack((2 * X, 2 * X)))
+    value, pull = vjp(f, X)
+    assert value == f(X) and np.array_equal(pull(1.0)[0], 2 * X)

@@ -268,3 +268,29 @@ def test_wraps_inside_compiled_code_says_what_cannot_be_done():
     message, hint = refused(wrapped_inside, A)
     assert message.startswith("functools.wraps is not compiled for a function made in compiled code")
     assert hint == "leave it out, or decorate the function outside the compiled function"
+
+
+def adding_a_field(function):
+    @functools.wraps(function)
+    def wrapper(x):
+        return function(x) + x.field
+
+    return wrapper
+
+
+@adding_a_field
+def wrapped_first(x):
+    return x
+
+
+@adding_a_field
+def wrapped_second(x):
+    return x
+
+
+def test_a_wrapper_has_the_name_of_the_function_that_it_wraps():
+    """The wrappers of one decorator have the same code."""
+    for function in (wrapped_first, wrapped_second):
+        with pytest.raises(CompileError) as caught:
+            njit(function)(1)
+        assert caught.value.diagnostic.function == function.__qualname__

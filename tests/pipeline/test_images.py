@@ -258,6 +258,20 @@ def test_derivatives_and_batches_are_those_of_the_functions(folder, monkeypatch)
         np.testing.assert_array_equal(batch, found[0][2])
 
 
+def test_functions_of_one_text_whose_names_mean_something_else_are_not_confused(folder, monkeypatch):
+    """The forms of np.cumsum and np.cumprod for batches are made by one text, with the rule among their globals."""
+    def sums(x):
+        return x.cumsum()
+
+    def products(x):
+        return x.cumprod()
+
+    rows = A[:2] + 5.0
+    for function in (sums, products, sums):
+        np.testing.assert_array_equal(pyjitc.vmap(function)(rows), [function(row) for row in rows])
+        forget(monkeypatch)
+
+
 def test_exceptions(folder, monkeypatch):
     def fails(a, n):
         return a.reshape(n, 5)

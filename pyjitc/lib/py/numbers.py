@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import operator
 
+import numpy as np
+
 from ...ops.arith import (
     CAST, CLZ, COMPLEX_MAKE, FDIV, FMUL, FREM, IADD, IFLOORDIV, IFLOORDIV_CK, IMAG, IMOD, IMUL, IMUL_CK, ISUB, NARROW,
     POPC, REAL, TRUNCATE,
@@ -26,6 +28,7 @@ INT_DIVISION = provoked(operator.truediv, 1, 0)
 INT_FLOORDIV = provoked(operator.floordiv, 1, 0)
 INT_MODULO = provoked(operator.mod, 1, 0)
 INT_DIVMOD = provoked(divmod, 1, 0)
+TO_LONG = provoked(np.int64, 1e300)
 FLOAT_DIVISION = provoked(operator.truediv, 1.0, 0.0)
 FLOAT_FLOORDIV = provoked(operator.floordiv, 1.0, 0.0)
 FLOAT_MODULO = provoked(operator.mod, 1.0, 0.0)
@@ -194,7 +197,7 @@ def float_to_uint64(x):
     """np.uint64(float), which converts by way of a Python int."""
     if 9223372036854775808.0 <= x < 18446744073709551616.0:
         return CAST(x, type=uint64)
-    return NARROW(TRUNCATE(x), type=uint64)
+    return NARROW(TRUNCATE(x, message=TO_LONG), type=uint64)
 
 
 def int_pow_mod(x, n, m):

@@ -92,6 +92,15 @@ def test_all_pairs_of_dtypes(target):
     assert not wrong, "\n".join(wrong[:20])
 
 
+@pytest.mark.parametrize("target", [np.int8, np.uint8, np.int64, np.uint64])
+def test_floats_of_python(target):
+    compiled = njit(item)
+    for x in PARTS:
+        found = difference(outcome(item, (np.zeros(2, target), float(x))),
+                           outcome(compiled, (np.zeros(2, target), float(x))))
+        assert not found, x
+
+
 def place(a, x):
     a[0, 1] = x
 

@@ -262,6 +262,15 @@ def test_strides_of_new_arrays_without_elements(function, strides):
     assert expected.tolist() == actual.tolist() and (actual + 1.0).shape == expected.shape
 
 
+@pytest.mark.parametrize("function, strides", [
+    (lambda a: a.reshape(3, 0), (0, 8)), (lambda a: a.reshape(2, 0, 5), (0, 40, 8))])
+def test_strides_of_reshapes_without_elements(function, strides):
+    a = np.ones(3)[:0]
+    expected, actual = function(a), njit(function)(a)
+    assert expected.strides != strides == njit(lambda a: function(a).strides)(a)
+    assert actual.shape == expected.shape and actual.flags.c_contiguous and actual.flags.f_contiguous
+
+
 def test_strides_of_views_without_elements():
     function = njit(lambda a, n: (a[:n], a[:n].strides))
     part, strides = function(np.ones((2, 3)), 0)
