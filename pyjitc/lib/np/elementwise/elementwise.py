@@ -19,7 +19,7 @@ from ....types import kinds as k
 from ....types.classes import MIRRORED
 from ....types.kinds import Array, DType, is_scalar
 from ....types.lattice import dtype_of, kind_of, numpy_counterpart
-from ...build import a_type, apply, convert, is_sequence, promoted, type_name
+from ...build import NUMPY, a_type, apply, convert, is_sequence, promoted, type_name
 from ...rule import Constant, Rule, rule
 from ...py import conversions
 from ...py.operators import truth
@@ -357,7 +357,7 @@ def chosen(condition: Expr, x: Expr, y: Expr) -> Expr:
     return apply(SELECT, truth(condition), convert(x, common), convert(y, common))
 
 
-WHERE_LOOKS = np.lib.NumpyVersion(np.__version__) >= "2.5.0"  # before, np.where wrapped Python ints
+WHERE_LOOKS = NUMPY >= (2, 5)  # before, np.where wrapped Python ints
 
 
 def where(condition, x, y):
