@@ -23,12 +23,12 @@ from ...build import NUMPY, a_type, apply, convert, is_sequence, promoted, type_
 from ...rule import Constant, Rule, rule
 from ...py import conversions
 from ...py.operators import truth
-from . import loops, numbers
-from ..shapes import views
-from ..arrays.creation import scalar_of
+from . import loops
 from .ufuncs import OPERATORS, RELATIONS, UNARY, loop, typed
 
+creation = lazy("pyjitc.lib.np.arrays.creation")
 dates, times = lazy("pyjitc.lib.np.dates.operators"), lazy("pyjitc.lib.np.dates.times")
+numbers, views = lazy("pyjitc.lib.np.elementwise.numbers"), lazy("pyjitc.lib.np.shapes.views")
 
 __all__ = ["CALLS", "METHODS", "ufunc", "bound", "binary", "unary", "compare", "assign", "element_type",
            "item", "power", "shape_into", "shape_of", "is_array", "whole"]
@@ -165,7 +165,7 @@ def _arguments(function, *given) -> Arguments:
         raise NotNative(f"np.{name} with signature= is not compiled",
                         "write dtype=, or convert the operands with astype")
     return Arguments(args, outs if any(x is not None for x in outs) else (), where,
-                 None if dtype is None else scalar_of(dtype), casting, order)
+                 None if dtype is None else creation.scalar_of(dtype), casting, order)
 
 
 def _check_order(order):
@@ -425,7 +425,7 @@ def _astype_function(x, dtype, /, *, copy=True, device=None):
 def _converted(a, dtype, order, casting, keep):
     """The array with elements of `dtype`, in the order of `a` unless the call says otherwise."""
     _check_order(order)
-    t = scalar_of(dtype)
+    t = creation.scalar_of(dtype)
     if k.is_time(t) and k.is_time(a.type.dtype):
         t = times.target(a.type.dtype, t)
     if casting not in ("no", "equiv", "safe", "same_kind", "unsafe"):
