@@ -2,12 +2,10 @@
 result and its parameters are, and every other symbol is the address of a variable."""
 from __future__ import annotations
 
-import re
+__all__ = ["declared", "symbols"]
 
-__all__ = ["declared"]
-
-_SYMBOL = re.compile(r"@([A-Za-z_][\w.]*)")
-_KNOWN = re.compile(r"\n(?:de(?:fine|clare) [^@\n]*)?@([\w.]+)")
+_FIRST = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"  # the characters with which a symbol begins
+_OF_SYMBOLS = _FIRST + "0123456789."
 _OPENING, _CLOSING = "([{<", ")]}>"
 # Functions of which LLVM must know more than their calls say.
 _WITH_ATTRIBUTES = {"malloc": "declare noalias ptr @malloc(i64)", "calloc": "declare noalias ptr @calloc(i64, i64)"}
@@ -16,9 +14,21 @@ _WITH_ATTRIBUTES = {"malloc": "declare noalias ptr @malloc(i64)", "calloc": "dec
 def declared(text: str, *more: str) -> str:
     """A text with declarations of what it and the texts `more`, which will be in the same module, do not define."""
     whole = "\n".join(("", text, *more))
-    known = set(_KNOWN.findall(whole))
+    known = {*symbols(whole, "\n@"), *_heads(whole, "\ndefine "), *_heads(whole, "\ndeclare ")}
     return "\n".join([text, *(_WITH_ATTRIBUTES.get(name) or _declaration(name, whole)
-                              for name in dict.fromkeys(_SYMBOL.findall(whole)) if name not in known)])
+                              for name in dict.fromkeys(symbols(whole)) if name and name[0] in _FIRST
+                              and name not in known)])
+
+
+def symbols(text: str, before: str = "@") -> list[str]:
+    """What follows each `before` in a text, as far as it has the characters of symbols. (Compiling a regular expression
+    takes longer than this for the text of a first call.)"""
+    return [rest[:len(rest) - len(rest.lstrip(_OF_SYMBOLS))] for rest in text.split(before)[1:]]
+
+
+def _heads(text: str, start: str) -> list[str]:
+    """The first symbols of the lines that begin with `start`."""
+    return [name for rest in text.split(start)[1:] for name in symbols(rest.partition("\n")[0])[:1]]
 
 
 def _declaration(name: str, text: str) -> str:

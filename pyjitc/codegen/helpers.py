@@ -4,9 +4,8 @@ Each has one text for all Python versions, except where the C API differs; all s
 """
 from __future__ import annotations
 
-import re
-
 from ..base.lazy import lazy
+from .declarations import symbols
 
 __all__ = ["TEXT", "is_often_called", "needed", "needs_few_passes", "search_of", "text"]
 
@@ -25,7 +24,6 @@ _HOMES = {"str": strings, "decimal": decimals, "sort": sorting, "heap": sorting,
           **dict.fromkeys(("throw", "fetch", "push", "pop", "rethrow", "reraise", "stack", "no"), errors),
           **dict.fromkeys(("place", "in", "look", "field", "set_attribute", "set_field", "put", "function"),
                         objects)}
-_HELPER = re.compile(r"@(pyj_\w+)")
 _SIZES = {f"i{8 * size}": size for size in (1, 2, 4, 8, 16)}
 _OF_FLOATS = frozenset(("pyj_decimal_of_float", "pyj_decimal_shortest"))  # helpers that use a large table
 
@@ -263,7 +261,8 @@ def is_often_called(name: str) -> bool:
 def needed(name: str) -> list[str]:
     """The other helpers whose symbols the text of a helper has. `@pyj_stack.deep` is defined in the text of
     `pyj_stack`."""
-    return [other for other in dict.fromkeys(_HELPER.findall(TEXT[name])) if other != name]
+    used = dict.fromkeys("pyj_" + rest.partition(".")[0] for rest in symbols(TEXT[name], "@pyj_"))
+    return [other for other in used if other != name]
 
 
 def text(names, nogil: bool = False, inlined: tuple[str, ...] = (), pooled: bool = False) -> str:

@@ -69,19 +69,30 @@ class _Library:
         name = {"win32": "llvmlite.dll", "darwin": "libllvmlite.dylib"}.get(sys.platform, "libllvmlite.so")
         self.path = path = os.path.join(next(iter(spec.submodule_search_locations)), "binding", name)
         try:
-            library = ctypes.CDLL(path)
-            for short, (result, args) in _SIGNATURES.items():
-                function = getattr(library, f"LLVMPY_{short}")
-                function.restype, function.argtypes = result, args
-                setattr(self, short, function)
-        except (OSError, AttributeError) as error:
-            raise LLVMError(f"the library of llvmlite cannot be used: {error}; pyjitc needs llvmlite 0.50") from None
+            self.library = library = ctypes.CDLL(path)
+        except OSError as error:
+            raise _unusable(error) from None
         self.InitializeNativeTarget()
         self.InitializeNativeAsmPrinter()
         self.context = self.ContextCreate()
         if sys.platform == "linux":
             pages.release(library, "LLVMPY_ContextCreate")
         self.others = False  # whether targets other than this machine's have been initialised
+
+
+    def __getattr__(self, short: str):
+        """A function at its first use: most are not used in a first call."""
+        try:
+            function = getattr(self.library, f"LLVMPY_{short}")
+        except AttributeError as error:
+            raise _unusable(error) from None
+        function.restype, function.argtypes = _SIGNATURES[short]
+        setattr(self, short, function)
+        return function
+
+
+def _unusable(error: Exception) -> LLVMError:
+    return LLVMError(f"the library of llvmlite cannot be used: {error}; pyjitc needs llvmlite 0.50")
 
 
 _loaded: list[_Library] = []

@@ -27,8 +27,10 @@ units = lazy("pyjitc.lib.np.dates.units")
 __all__ = ["a_type", "apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked",
            "SYMBOLS", "sample", "wide_as", "fitted", "is_list", "is_sequence", "list_item", "no_records", "no_shape",
            "applied", "by_parts", "compiled", "outlined", "unvectorised", "gathering", "unoptimised", "unpolled",
-           "flagged", "FLAGS", "Rules", "DERIVATIVES", "by_value", "derivatives", "BATCHED", "batched"]
+           "flagged", "FLAGS", "NUMPY", "Rules", "DERIVATIVES", "by_value", "derivatives", "BATCHED", "batched"]
 
+# (major, minor) of NumPy; np.lib.NumpyVersion compiles two regular expressions for it
+NUMPY = tuple(map(int, np.__version__.split(".")[:2]))
 _owned = lazy("pyjitc.ops.owned")  # only programs with typed lists load it
 const = Const
 

@@ -16,11 +16,11 @@ from ..ops import arith, memory, structure
 from ..ops.nest import BROADCAST
 from ..types.kinds import Array, ObjectOf, is_refcounted
 from .alias import Aliases
-from .counted import Definitions
 from .rewrite import remove_unreachable, resolve, substitute
 
 __all__ = ["run", "MOVED", "is_shared", "key_of", "loads"]
 
+counted = lazy(f"{__package__}.counted")  # only for loops
 objects = lazy("pyjitc.ops.objects")
 
 # Only these of the cheap operations are hoisted: hoisting all of their cost class added branches to the loops of lu and
@@ -41,7 +41,7 @@ def run(fn: ir.Function, options=None) -> None:
 
 
 def _hoist(fn, nest):
-    defs = Definitions(fn)
+    defs = counted.Definitions(fn)
     edges = in_edges(fn.blocks)
     before: dict = {}
     for loop in nest.loops:

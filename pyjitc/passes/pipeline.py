@@ -74,7 +74,6 @@ _SHIFTS = (arith.ISHL, arith.ISHR)
 _LOOK_FOR = {  # the operations, see also _ASK
     independent: {INDEPENDENT}.__contains__,
     inspector: arith.CONVERSIONS.__contains__,
-    accumulators: {memory.ARRAY_STORE}.__contains__,
     jam: {memory.ARRAY_STORE}.__contains__,
     joined_sums: {memory.ARRAY_LOAD}.__contains__,
     early: lambda op: op.cost >= ir.CALL and op.effects == ir.PURE,
@@ -304,6 +303,13 @@ def _uses_array_again(fn: ir.Function) -> bool:
     return len({*arrays}) < len(arrays)
 
 
+def _stores_where_it_loads(fn: ir.Function) -> bool:
+    """Whether an element of an array is loaded and stored at the same indices, as where a loop keeps a sum in it."""
+    stored = {tuple(inst.args[:-1]) for block in fn.blocks for inst in block.insts if inst.op is memory.ARRAY_STORE}
+    return bool(stored) and any([tuple(inst.args) in stored for block in fn.blocks for inst in block.insts
+                                 if inst.op is memory.ARRAY_LOAD])
+
+
 def _guards(fn: ir.Function) -> bool:
     """Whether there is an operation that `versioning` asks about other than shifts by constants."""
     return any([inst.op not in _SHIFTS or (inst.args[1].inst or inst).op is not CONST
@@ -375,6 +381,7 @@ def _headers(fn: ir.Function) -> set[ir.Block]:
 
 # Passes about which more than the operations of a function is asked.
 _ASK: dict[Any, Callable[[ir.Function], bool]] = {
+    accumulators: _stores_where_it_loads,
     checked_copies: _keeps_checks,
     choices: lambda fn: _count_loops(fn) > 2 or _chooses_calls(fn),  # versioning makes two loops of one
     columns: lambda fn: _has(fn, _is_in_column),

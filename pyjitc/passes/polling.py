@@ -30,6 +30,7 @@ from __future__ import annotations
 
 from math import prod
 
+from ..base.lazy import lazy
 from ..base.options import Options
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder, successors
@@ -44,10 +45,11 @@ from .hints import (
     in_order, note, note_columns, note_independent, note_ordered, of_numbers, one_by_one, packs, size, strided_accesses,
     walk, worth_unrolling,
 )
-from .repair import repair
 from .rewrite import clone_blocks, split_edge
 
 __all__ = ["run"]
+
+repair = lazy(f"{__package__}.repair")  # only for loops whose bodies are copied
 
 STRIP = 1 << 14  # iterations between two polls
 _FEW_CALLS = 1 << 8  # iterations between two polls where each may make or copy something large
@@ -259,7 +261,7 @@ class _Polls:
         for loop in loops:
             definitions.update(_copied(loop, number, readers))
         fn.blocks = reverse_postorder(fn)
-        repair(fn, definitions)
+        repair.repair(fn, definitions)
 
 
 def _falls_from(loop, nest, edges, defs):

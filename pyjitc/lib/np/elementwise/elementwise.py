@@ -19,16 +19,16 @@ from ....types import kinds as k
 from ....types.classes import MIRRORED
 from ....types.kinds import Array, DType, is_scalar
 from ....types.lattice import dtype_of, kind_of, numpy_counterpart
-from ...build import a_type, apply, convert, is_sequence, promoted, type_name
+from ...build import NUMPY, a_type, apply, convert, is_sequence, promoted, type_name
 from ...rule import Constant, Rule, rule
 from ...py import conversions
 from ...py.operators import truth
-from . import loops, numbers
-from ..shapes import views
-from ..arrays.creation import scalar_of
+from . import loops
 from .ufuncs import OPERATORS, RELATIONS, UNARY, loop, typed
 
+creation = lazy("pyjitc.lib.np.arrays.creation")
 dates, times = lazy("pyjitc.lib.np.dates.operators"), lazy("pyjitc.lib.np.dates.times")
+numbers, views = lazy("pyjitc.lib.np.elementwise.numbers"), lazy("pyjitc.lib.np.shapes.views")
 
 __all__ = ["CALLS", "METHODS", "ufunc", "bound", "binary", "unary", "compare", "assign", "element_type",
            "item", "power", "shape_into", "shape_of", "is_array", "whole"]
@@ -165,7 +165,7 @@ def _arguments(function, *given) -> Arguments:
         raise NotNative(f"np.{name} with signature= is not compiled",
                         "write dtype=, or convert the operands with astype")
     return Arguments(args, outs if any(x is not None for x in outs) else (), where,
-                 None if dtype is None else scalar_of(dtype), casting, order)
+                 None if dtype is None else creation.scalar_of(dtype), casting, order)
 
 
 def _check_order(order):
@@ -357,7 +357,7 @@ def chosen(condition: Expr, x: Expr, y: Expr) -> Expr:
     return apply(SELECT, truth(condition), convert(x, common), convert(y, common))
 
 
-WHERE_LOOKS = np.lib.NumpyVersion(np.__version__) >= "2.5.0"  # before, np.where wrapped Python ints
+WHERE_LOOKS = NUMPY >= (2, 5)  # before, np.where wrapped Python ints
 
 
 def where(condition, x, y):
@@ -425,7 +425,7 @@ def _astype_function(x, dtype, /, *, copy=True, device=None):
 def _converted(a, dtype, order, casting, keep):
     """The array with elements of `dtype`, in the order of `a` unless the call says otherwise."""
     _check_order(order)
-    t = scalar_of(dtype)
+    t = creation.scalar_of(dtype)
     if k.is_time(t) and k.is_time(a.type.dtype):
         t = times.target(a.type.dtype, t)
     if casting not in ("no", "equiv", "safe", "same_kind", "unsafe"):

@@ -8,7 +8,7 @@ import numpy as np
 from ....ops.arith import CAST, COMPLEX_MAKE, FDIV, FREM, IABS, IMAG, POPC, REAL, TRUNCATE
 from ....ops.math import COPYSIGN, CPOW, EXP, EXP2, FABS, FLOOR, HYPOT, LOG1P, NEXTAFTER, POW, RINT, TRUNC
 from ....types.kinds import Float, float16, float32, float64, int32, uint8, uint64
-from ...build import outlined, provoked
+from ...build import NUMPY, outlined, provoked
 from ...intrinsics import as_type
 from ...py.numbers import float_parts
 from ...py.numbers import float_ratio as py_float_ratio
@@ -16,7 +16,7 @@ from ...py.numbers import complex_mul, float_rem as py_float_rem, floor_of_quoti
 
 INF, PI = np.inf, np.pi
 # whether `a ** -1.0` of complex elements is np.reciprocal(a), as `a ** -1` is
-FLOATS_ARE_WHOLE_POWERS = np.lib.NumpyVersion(np.__version__) < "2.3.0"
+FLOATS_ARE_WHOLE_POWERS = NUMPY < (2, 3)
 NEGATIVE_POWER = provoked(operator.pow, np.int8(2), -1)
 
 

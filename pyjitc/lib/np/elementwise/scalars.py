@@ -14,11 +14,11 @@ from ....types.kinds import Bool, Complex, Float, Int, NpInt, is_complex, is_flo
 from ....types.lattice import dtype_of, kind_of, named_dtype, numpy_counterpart, promote, type_of_dtype
 from ...build import apply, cast, convert, number, a_type
 from ...rule import Rule, rule
-from ...py import builtins, conversions, numbers as py_numbers, operators
-from . import numbers
+from ...py import conversions, operators
 from .ufuncs import RELATIONS, RULES, constant, loop
 
-elementwise = lazy("pyjitc.lib.np.elementwise.elementwise")
+builtins, py_numbers = lazy("pyjitc.lib.py.builtins"), lazy("pyjitc.lib.py.numbers")
+elementwise, numbers = lazy("pyjitc.lib.np.elementwise.elementwise"), lazy("pyjitc.lib.np.elementwise.numbers")
 times = lazy("pyjitc.lib.np.dates.times")
 
 __all__ = ["CALLS", "attribute", "indexed", "method", "ufunc_call", "angle", "clip", "round_"]
@@ -327,8 +327,12 @@ def _itself(x):
     return x
 
 
+def _conjugate(x):
+    return builtins.conjugate(x)
+
+
 SCALAR_METHODS = {name: _method(name, *given) for name, given in {
-    "item": (item,), "tolist": (item,), "conj": (builtins.conjugate,), "conjugate": (builtins.conjugate,),
+    "item": (item,), "tolist": (item,), "conj": (_conjugate,), "conjugate": (_conjugate,),
     "copy": (_itself,), "squeeze": (_itself,), "min": (_itself,), "max": (_itself,), "sum": (_summed,),
     "prod": (_summed,), "mean": (_mean,),
     "is_integer": (_is_whole, lambda t: is_float(t) or _integral(t)), "as_integer_ratio": (_ratio, is_float),

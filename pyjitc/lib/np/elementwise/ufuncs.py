@@ -23,10 +23,9 @@ from ....types.lattice import dtype_of, element_types, kind_of, numpy_counterpar
 from ...build import apply, cast, convert
 from ...intrinsics import as_type
 from ...rule import intrinsic
-from . import numbers
 from . import operators as scalar_operators
 
-dates = lazy("pyjitc.lib.np.dates.rules")
+dates, numbers = lazy("pyjitc.lib.np.dates.rules"), lazy("pyjitc.lib.np.elementwise.numbers")
 
 __all__ = ["OPERATORS", "UNARY", "Loop", "loop", "fold_loop", "typed", "RELATIONS", "RULES", "constant"]
 
@@ -180,8 +179,9 @@ def _of(op):
     return lambda *xs: apply(op, *xs)
 
 
-def _called(function):
-    return lambda *xs: Call(function, *xs)
+def _called(name):
+    """The rule that calls a function of numbers.py, which is loaded when one of them is used."""
+    return lambda *xs: Call(getattr(numbers, name), *xs)
 
 
 def _same(x):
@@ -319,8 +319,8 @@ def _scaled(factor):
     return rule
 
 
-def _by_type(**functions):
-    return lambda x: Call(functions[x.type.text], x)
+def _by_type(**names):
+    return lambda x: Call(getattr(numbers, names[x.type.text]), x)
 
 
 def _divmod(x, y):
@@ -329,11 +329,11 @@ def _divmod(x, y):
     return Call(numbers.half_divmod if x.type is k.float16 else numbers.float_divmod, x, y)
 
 
-def _unsigned(function):
+def _unsigned(name):
     """The rule of gcd or lcm, computed on absolute values."""
 
     def rule(x, y):
-        t = x.type
+        t, function = x.type, getattr(numbers, name)
         if not t.signed:
             return Call(function, x, y)
         wide = k.NpInt(t.bits, False)
@@ -378,10 +378,11 @@ def _heaviside(x, middle):
     return apply(SELECT, apply(FLT, x, zero), zero, above)
 
 
-def _in_single(function):
+def _in_single(name):
     """The rule for half-precision operands, computed in single precision as in NumPy's loops."""
 
     def rule(x, y):
+        function = getattr(numbers, name)
         if x.type is k.float16:
             return cast(Call(function, cast(x, k.float32), cast(y, k.float32)), k.float16)
         return Call(function, x, y)
@@ -391,9 +392,9 @@ def _in_single(function):
 
 RULES: dict[np.ufunc, dict[str, Callable]] = {
     np.add: _operator("+"), np.subtract: _operator("-"), np.multiply: _operator("*"), np.floor_divide: _operator("//"),
-    np.divide: {"f": _of(FDIV), "c": _called(numbers.complex_div)}, np.remainder: _operator("%"),
+    np.divide: {"f": _of(FDIV), "c": _called("complex_div")}, np.remainder: _operator("%"),
     np.power: {**_operator("**"), "f": _power},
-    np.float_power: {**_floats(m.POW), "c": _called(numbers.complex_pow)},
+    np.float_power: {**_floats(m.POW), "c": _called("complex_pow")},
     np.fmod: {"i": _fmod, "f": _of(FREM)}, np.divmod: {"i": _divmod, "f": _divmod}, np.bitwise_and: _operator("&"),
     np.bitwise_or: _operator("|"), np.bitwise_xor: _operator("^"), np.left_shift: _operator("<<"),
     np.right_shift: _operator(">>"), np.invert: {"b": _of(BNOT), "i": _of(INOT)},
@@ -401,10 +402,10 @@ RULES: dict[np.ufunc, dict[str, Callable]] = {
     np.positive: {"i": _same, "f": _same, "c": _same},
     np.absolute: {"b": _same, "i": _of(IABS), "f": _of(m.FABS),
                   "c": lambda x: RULES[np.hypot]["f"](apply(REAL, x), apply(IMAG, x))},
-    np.fabs: _floats(m.FABS), np.sign: {"i": _sign, "f": _sign, "c": _called(numbers.complex_sign)},
+    np.fabs: _floats(m.FABS), np.sign: {"i": _sign, "f": _sign, "c": _called("complex_sign")},
     np.square: {"i": lambda x: apply(IMUL, x, x), "f": lambda x: apply(FMUL, x, x),
                 "c": lambda x: Call(numbers.complex_mul, x, x)},
-    np.reciprocal: {"i": _reciprocal, "f": _reciprocal, "c": _called(numbers.complex_reciprocal)},
+    np.reciprocal: {"i": _reciprocal, "f": _reciprocal, "c": _called("complex_reciprocal")},
     np.conjugate: {"b": _same, "i": _same, "f": _same, "c": _conjugate},
     np.sqrt: _floats(m.SQRT, m.CSQRT), np.cbrt: _floats(m.CBRT),
     np.exp: _floats(m.EXP, m.CEXP),
@@ -420,7 +421,7 @@ RULES: dict[np.ufunc, dict[str, Callable]] = {
     np.arcsinh: _floats(m.ASINH, m.CASINH), np.arccosh: _floats(m.ACOSH, m.CACOSH),
     np.arctanh: _floats(m.ATANH, m.CATANH), np.arctan2: _floats(m.ATAN2),
     np.hypot: _floats(m.HYPOT), np.copysign: _floats(m.COPYSIGN), np.nextafter: _floats(m.NEXTAFTER),
-    np.logaddexp: {"f": _in_single(numbers.logaddexp)}, np.logaddexp2: {"f": _in_single(numbers.logaddexp2)},
+    np.logaddexp: {"f": _in_single("logaddexp")}, np.logaddexp2: {"f": _in_single("logaddexp2")},
     np.degrees: {"f": _scaled(lambda t: t(180.0) / t(np.pi))},
     np.radians: {"f": _scaled(lambda t: t(np.pi) / t(180.0))},
     np.rad2deg: {"f": _scaled(lambda t: t(180.0) / t(np.pi))},
@@ -429,9 +430,9 @@ RULES: dict[np.ufunc, dict[str, Callable]] = {
     np.trunc: {"f": _of(m.TRUNC), "i": _same, "b": _same}, np.rint: {"f": _of(m.RINT), "c": _each_part(_of(m.RINT))},
     np.isnan: _test(_isnan, False, BOR), np.isinf: _test(_isinf, False, BOR), np.isfinite: _test(_isfinite, True, BAND),
     np.signbit: {"f": lambda x: cast(apply(m.SIGNBIT, x), k.bool_)},
-    np.spacing: {"f": _called(numbers.spacing)}, np.heaviside: {"f": _heaviside},
-    np.modf: {"f": _called(numbers.modf)},
-    np.frexp: {"f": _by_type(float64=numbers.frexp, float32=numbers.frexp32, float16=numbers.frexp16)},
+    np.spacing: {"f": _called("spacing")}, np.heaviside: {"f": _heaviside},
+    np.modf: {"f": _called("modf")},
+    np.frexp: {"f": _by_type(float64="frexp", float32="frexp32", float16="frexp16")},
     np.ldexp: {"f": lambda x, n: apply(m.LDEXP, x, cast(n, k.Int))},
     np.maximum: _extreme(">=", IGE, FGT, BOR, True), np.minimum: _extreme("<=", ILE, FLT, BAND, True),
     np.fmax: _extreme(">=", IGE, FGE, BOR, False), np.fmin: _extreme("<=", ILE, FLE, BAND, False),
@@ -440,8 +441,8 @@ RULES: dict[np.ufunc, dict[str, Callable]] = {
     np.equal: _relation("==", IEQ, FEQ), np.not_equal: _relation("!=", INE, FNE), np.less: _relation("<", ILT, FLT),
     np.less_equal: _relation("<=", ILE, FLE), np.greater: _relation(">", IGT, FGT),
     np.greater_equal: _relation(">=", IGE, FGE),
-    np.gcd: {"i": _unsigned(numbers.gcd)}, np.lcm: {"i": _unsigned(numbers.lcm)},
+    np.gcd: {"i": _unsigned("gcd")}, np.lcm: {"i": _unsigned("lcm")},
 }
 RULES[np.isnat] = {}  # only dates and durations have rules: dates/rules.py
 if hasattr(np, "bitwise_count"):  # NumPy 2.0
-    RULES[np.bitwise_count] = {"i": _called(numbers.bit_count)}
+    RULES[np.bitwise_count] = {"i": _called("bit_count")}

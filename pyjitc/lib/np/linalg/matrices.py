@@ -11,7 +11,7 @@ from ....ops.blas import BLAS
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.lattice import kind_of
-from ...build import a_type, by_value, outlined, type_name, unvectorised
+from ...build import NUMPY, a_type, by_value, outlined, type_name, unvectorised
 from ...protocol import protocol_of
 from ...rule import Constant, NONE, rule
 from ...intrinsics import strided
@@ -187,7 +187,7 @@ def _norm(x, ord=None, axis: Constant = None, keepdims: Constant = False):
 
 # -- functions of singular values
 
-NAN_IS_NAN = np.lib.NumpyVersion(np.__version__) >= "2.5.0"  # before, a matrix with nan raised an error
+NAN_IS_NAN = NUMPY >= (2, 5)  # before, a matrix with nan raised an error
 
 
 def cond(x, order, single):

@@ -14,7 +14,7 @@ from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, DType
 from ....types.lattice import dtype_of, promote
-from ...build import compiled, outlined
+from ...build import NUMPY, compiled, outlined
 from ...rule import ArrayLike, Constant, NONE, methods, rule
 from ...intrinsics import store_all, strided
 from ..elementwise import elementwise
@@ -453,7 +453,7 @@ def _outer(a: ArrayLike, b: ArrayLike, out=None):
 
 # -- kron, cross, trace
 
-THREE_ONLY = np.lib.NumpyVersion(np.__version__) >= "2.5.0"  # before, np.cross accepted vectors of two components
+THREE_ONLY = NUMPY >= (2, 5)  # before, np.cross accepted vectors of two components
 
 
 def kron_product(a, b):

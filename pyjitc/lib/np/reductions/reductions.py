@@ -10,7 +10,7 @@ from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import DType, NoneType
 from ....types.lattice import dtype_of, kind_of
-from ...build import a_type, compiled, is_sequence, list_item, outlined, type_name
+from ...build import NUMPY, a_type, compiled, is_sequence, list_item, outlined, type_name
 from ...rule import Constant, NONE, intrinsic, methods, rule
 from ...intrinsics import (
     as_element, as_type, combine_with, fold, identity, insert_axes, mean_type, nan_identity, warn,
@@ -25,7 +25,7 @@ from ..elementwise.ufuncs import fold_loop
 __all__ = ["CALLS", "EMPTY", "METHODS", "RULES", "axes_of", "refuse_axis", "somewhere"]
 
 AxisError = np.exceptions.AxisError
-EMPTY = "Mean of empty slice." if np.lib.NumpyVersion(np.__version__) < "2.4.0" else "Mean of empty slice"
+EMPTY = "Mean of empty slice." if NUMPY < (2, 4) else "Mean of empty slice"
 _COUNT = type(np.count_nonzero(np.zeros(1)))  # the result is an int before NumPy 2.3
 
 

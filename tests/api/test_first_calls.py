@@ -1,0 +1,69 @@
+"""What a first call loads and does besides compiling: in a new process every module of the compiler takes time."""
+import os
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """\
+import re, sys
+import numpy as np
+import pyjitc
+
+@pyjitc.njit
+def scalar(x, y):
+    if x > y:
+        return x * x - y
+    return 3.0 * y - x
+
+@pyjitc.njit
+def loop(a, limit):
+    total = 0.0
+    for i in range(len(a)):
+        if a[i] > limit:
+            total += a[i]
+    return total
+
+@pyjitc.njit
+def expression(a, b):
+    return np.exp(a) * 2.0 + b
+
+@pyjitc.njit
+def summed(a, b):
+    for i in range(len(a)):
+        a[0] += b[i]
+    return a
+
+a = np.linspace(0.0, 1.0, 10)
+patterns = set(re._cache)
+{call}
+assert set(re._cache) == patterns, set(re._cache) - patterns
+print(*sys.modules)
+"""
+LOOPS = {f"pyjitc.passes.{name}" for name in ("counted", "flags", "hints", "polling", "ranges")}
+LIBRARY = {"pyjitc.lib.np.arrays.creation", "pyjitc.lib.np.elementwise.numbers", "pyjitc.lib.np.shapes.views",
+           "pyjitc.lib.py.builtins", "pyjitc.lib.py.numbers"}
+
+
+def loaded(call):
+    """The modules that a process has loaded after a first call."""
+    environment = {**os.environ, "PYJITC_CACHE": "0", "PYJITC_VERIFY": "0"}
+    done = subprocess.run([sys.executable, "-c", PROGRAM.format(call=call)], env=environment, capture_output=True,
+                          text=True)
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.split())
+
+
+@pytest.mark.parametrize("call, without", [
+    ("scalar(1.5, 2.5)", LOOPS | LIBRARY),
+    ("loop(a, 0.5)", LIBRARY | {"pyjitc.passes.accumulators", "pyjitc.passes.repair"}),
+    ("expression(a, a)", LIBRARY | {"pyjitc.passes.accumulators", "pyjitc.passes.repair"})],
+                         ids=["scalar", "loop", "expression"])
+def test_a_first_call_loads_no_module_that_it_does_not_need(call, without):
+    found = loaded(call)
+    assert "pyjitc.passes.simplify" in found
+    assert not found & without
+
+
+def test_a_loop_that_sums_in_an_element_loads_the_pass_for_it():
+    assert "pyjitc.passes.accumulators" in loaded("summed(a, a.copy())")
