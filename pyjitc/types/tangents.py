@@ -9,7 +9,7 @@ from .kinds import (
     Array, DictDisplay, Dual, ListDisplay, NoneType, Tuple, Type, any_part, is_complex, is_float,
 )
 
-__all__ = ["gradient_type", "holds_complex", "holds_display", "is_number_that_varies", "is_varying", "plain",
+__all__ = ["gradient_type", "holds_complex", "holds_display", "is_number_that_varies", "is_varying", "without_duals",
            "tangent_type", "varies"]
 
 
@@ -54,11 +54,11 @@ def gradient_type(t: Type) -> Type:
     return Array(t.dtype, t.ndim) if type(t) is Array else t
 
 
-def plain(t: Type) -> Type:
+def without_duals(t: Type) -> Type:
     """The type in which a result is returned together with its derivative: numbers of one type."""
     if type(t) is Dual:
         return t.wide
-    return Tuple(map(plain, t.elements), t.cls) if type(t) is Tuple else t
+    return Tuple(map(without_duals, t.elements), t.cls) if type(t) is Tuple else t
 
 
 def holds_display(t: Type) -> bool:

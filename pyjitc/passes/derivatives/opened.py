@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...ir.cfg import in_edges, reverse_postorder, successors
+from ...ir.cfg import cycles, in_edges, reverse_postorder, successors
 from ...ir.core import Block, Edge, Function, Inst, Value
 from ...ops import arith as a
 from ...ops import control as c
@@ -54,11 +54,13 @@ def enter_loops_once(fn: Function) -> Block | None:
     Before:  jump b(x) ... jump d(y)
     After:   jump e(0, x, 0) ... jump e(1, 0, y)        e(n, x, y): switch n -> b(x), d(y)
     """
-    work = [dict.fromkeys(reverse_postorder(fn))]
+    work = [reverse_postorder(fn)]
     while work:
-        for loop in _cycles(work.pop()):
+        blocks = work.pop()
+        for group in map(set, cycles(blocks, successors)):
+            loop = [block for block in blocks if block in group]
             edges = in_edges(reverse_postorder(fn))
-            entries = [block for block in loop if any(p not in loop for p, _, _ in edges[block])]
+            entries = [block for block in loop if any(p not in group for p, _, _ in edges[block])]
             header = entries[0]
             if len(entries) > 1:
                 made = None
@@ -67,7 +69,7 @@ def enter_loops_once(fn: Function) -> Block | None:
                 if made is None:
                     return header
                 header = made
-            work.append({block: None for block in loop if block is not header})
+            work.append([block for block in loop if block is not header])
     return None
 
 
@@ -116,45 +118,6 @@ def _entered_at_one(fn: Function, entries: list[Block], edges) -> Block | None:
         made.insts.append(Inst(c.SWITCH, [number], {"cases": tuple(range(1, len(ways)))}, targets=ways))
     fn.blocks.append(made)
     return made
-
-
-def _cycles(blocks: dict[Block, None]) -> list[dict[Block, None]]:
-    """The strongly connected components among `blocks` that contain a cycle (Tarjan's algorithm)."""
-    found: list[dict[Block, None]] = []
-    number: dict[Block, int] = {}
-    low: dict[Block, int] = {}
-    stack: list[Block] = []
-    for root in blocks:
-        if root in number:
-            continue
-        work = [(root, iter(successors(root)))]
-        number[root] = low[root] = len(number)
-        stack.append(root)
-        while work:
-            block, rest = work[-1]
-            for to in rest:
-                if to not in blocks:
-                    continue
-                if to not in number:
-                    number[to] = low[to] = len(number)
-                    stack.append(to)
-                    work.append((to, iter(successors(to))))
-                    break
-                if to in low:
-                    low[block] = min(low[block], low[to])
-            else:
-                work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[block])
-                if low[block] == number[block]:
-                    at = stack.index(block)
-                    one = dict.fromkeys(x for x in blocks if x in set(stack[at:]))
-                    for x in stack[at:]:
-                        low[x] = len(blocks) + len(number)
-                    del stack[at:]
-                    if len(one) > 1 or block in successors(block):
-                        found.append(one)
-    return found
 
 
 def open_cells(fn: Function) -> bool:

@@ -136,7 +136,7 @@ class _Reverse:
     def outputs(self):
         """The parts of the result that are differentiated."""
         parts = self.form.parts
-        return _leaves(parts[0] if self.request.has_aux else parts)
+        return leaves_of(parts[0] if self.request.has_aux else parts)
 
     # -- arguments
 
@@ -608,10 +608,7 @@ class _Reverse:
         if found is None:
             b = Builder([], made)
             found = self.lengths[x] = [b.op(mem.ARRAY_DIM, x, axis=n) for n in range(x.type.ndim)]
-            block = self.form.home[x]
-            at = 0 if made is None else block.insts.index(made) + 1
-            block.insts[at:at] = b.insts
-            self.form.note(block, b.insts)
+            self.form.insert_behind(x, b.insts)
         return found
 
     def dims_of_adjoint(self, g: Value) -> list[Value] | None:
@@ -867,10 +864,7 @@ class _Reverse:
         if found is None:
             b = Builder([], x.inst)
             found = self.copies[x.inst, x] = b.call(self.helpers("copied", (x.type,)), x)
-            block = self.form.home[x]
-            at = block.insts.index(x.inst) + 1
-            block.insts[at:at] = b.insts
-            self.form.note(block, b.insts)
+            self.form.insert_behind(x, b.insts)
         return found
 
     def content(self, inst, x: Value) -> Value:
@@ -909,12 +903,6 @@ class _Reverse:
         later = blocks_after(home)
         at = home.insts.index(inst)
         return any(block in later or block is home and n >= at for block, n in writers)
-
-
-def _leaves(parts):
-    if not isinstance(parts, list):
-        return [parts]
-    return [x for part in parts for x in _leaves(part)]
 
 
 _MAKERS = (mem.ARRAY_NEW, mem.ARRAY_COPY, NEST, c.INVOKE)

@@ -20,7 +20,7 @@ from ...intrinsics import as_type, chosen
 from . import elementwise, loops
 from ..arrays.bits import python_call
 from .elementwise import constant_of, element_type, is_array, whole
-from ..reductions.reductions import somewhere
+from ..reductions.reductions import any_element
 from .ufuncs import loop, typed
 
 __all__ = ["CALLS", "METHODS", "State", "watched_state", "watched_ufunc", "watched_scalars", "watched_fold",
@@ -215,17 +215,17 @@ def wrapped(name, how, least, r, x, y):
 
 def folded(name, r, a):
     """Report the errors of a reduction, found from its operand as a whole and its result."""
-    if somewhere(~np.isfinite(r)):
-        report_fold(name, somewhere(np.isnan(r)), somewhere(np.isinf(r)), somewhere(np.isnan(a)),
-                    somewhere(np.isinf(a)))
+    if any_element(~np.isfinite(r)):
+        report_fold(name, any_element(np.isnan(r)), any_element(np.isinf(r)), any_element(np.isnan(a)),
+                    any_element(np.isinf(a)))
     return r
 
 
 def multiplied(name, r, x, y):
-    if somewhere(~np.isfinite(r)):
-        report_fold(name, somewhere(np.isnan(r)), somewhere(np.isinf(r)), somewhere(np.isnan(x))
-                    or somewhere(np.isnan(y)),
-                    somewhere(np.isinf(x)) or somewhere(np.isinf(y)))
+    if any_element(~np.isfinite(r)):
+        report_fold(name, any_element(np.isnan(r)), any_element(np.isinf(r)), any_element(np.isnan(x))
+                    or any_element(np.isnan(y)),
+                    any_element(np.isinf(x)) or any_element(np.isinf(y)))
     return r
 
 
