@@ -107,15 +107,8 @@ def _entered_at_one(fn: Function, entries: list[Block], edges) -> Block | None:
             changed.append((e, args))
     for e, args in changed:
         e.block, e.args = made, args
-    ways = [Edge(block, own) for block, own in zip(entries, places)]
     fn.entry.insts[0:0] = b.insts
-    if len(ways) == 2:
-        first: list[Inst] = []
-        test = Builder(first)
-        made.insts = first
-        made.insts.append(Inst(c.BRANCH, [test.op(a.IEQ, number, test.const(0, k.Int))], targets=ways))
-    else:
-        made.insts.append(Inst(c.SWITCH, [number], {"cases": tuple(range(1, len(ways)))}, targets=ways))
+    Builder(made.insts).jump_by_number(number, [Edge(block, own) for block, own in zip(entries, places)])
     fn.blocks.append(made)
     return made
 

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from ...ir.core import ELEMENTS, HOST, Function, Inst, Value, regions_written
+from ...ir.uses import passed
 from ...ops import memory as mem
 from ...ops.control import INVOKE
 from ...ops.exceptions import EXC_THROW, THROW
@@ -91,11 +92,7 @@ def store_into_parameter(fn: Function) -> Inst | None:
     written = written_parameters(fn)
     if not written:
         return None
-    incoming: dict[Value, list[Value]] = {}
-    for block in fn.blocks:
-        for e in block.edges():
-            for p, x in zip(e.block.params, e.args):
-                incoming.setdefault(p, []).append(x)
+    incoming = passed(fn.blocks)
     for block in fn.blocks:
         for inst in block.insts:
             behind = dict.fromkeys(targets(inst))
