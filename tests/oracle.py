@@ -17,7 +17,7 @@ import numpy as np
 
 from pyjitc import njit
 
-__all__ = ["agree", "outcome", "same", "plain"]
+__all__ = ["agree", "agree_on", "outcome", "same", "plain"]
 
 
 def agree(function, *args, compiled=None, **options):
@@ -31,6 +31,13 @@ def agree(function, *args, compiled=None, **options):
     wrong = difference(expected, actual)
     assert not wrong, f"{function.__name__}{args}: {wrong}"
     return compiled
+
+
+def agree_on(function, *calls, **options):
+    """`agree` for several tuples of arguments, with one compiled form."""
+    compiled = njit(**options)(function)
+    for args in calls:
+        agree(function, *args, compiled=compiled)
 
 
 def plain(function):

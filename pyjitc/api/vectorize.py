@@ -391,7 +391,7 @@ def _with_results(ufunc, *args, **kwargs):
     if not outs or len(outs) != ufunc.nout or "signature" in kwargs or "dtype" in kwargs or not all(
             type(x) is np.ndarray for x in outs):
         return ufuncs.RETRY
-    record, found = ufuncs.made(ufunc), []
+    record, found = ufuncs.record_of(ufunc), []
     for x in args[:nin]:
         t = _NUMBERS.get(type(x))
         dtype = None if t is not None or not hasattr(x, "__array_interface__") else np.asarray(x).dtype
@@ -453,14 +453,14 @@ def _finished(ufunc: np.ufunc, record: _Made) -> np.ufunc:
 def _add(handle, signature) -> None:
     """Compile a loop for a signature."""
     ufunc = handle.ufunc()
-    record = ufuncs.made(ufunc)
+    record = ufuncs.record_of(ufunc)
     add = _add_declared if isinstance(record, _Elements) else _add_declared_cores
     add(record, ufunc, signature_of(signature))
 
 
 def _disable(handle, value: bool = True) -> None:
     """With True, compile no further loops."""
-    ufuncs.made(handle.ufunc()).dynamic = not value
+    ufuncs.record_of(handle.ufunc()).dynamic = not value
 
 
 # ---------------------------------------------------------------- pickles
@@ -477,7 +477,7 @@ def _registered() -> None:
 def _reduced(ufunc):
     """The pickled form: two plain functions, which picklers treat as usual (see pickling.py). Where the name of the
     first one leads to a ufunc, that ufunc is meant; otherwise a ufunc is made of the second one."""
-    record = ufuncs.made(ufunc)
+    record = ufuncs.record_of(ufunc)
     if record is None:
         return _default[0](ufunc)
     found = pickling.found_under(record.function.__module__, record.function.__qualname__)

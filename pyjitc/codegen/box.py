@@ -16,7 +16,7 @@ from ..ops.arith import CAST
 from ..runtime import platform
 from ..types import kinds as k
 from ..types.classes import is_fixed
-from .leaves import LEAVES, Leaf, NotBoxable, exact, kept, load, made, require
+from .leaves import LEAVES, Leaf, NotBoxable, exact, kept, load, new_object, require
 
 interpreted = lazy("pyjitc.runtime.interpreted")  # only functions that leave compiled code load it
 
@@ -85,7 +85,7 @@ def _box_tuple(e, t, values, inst, take):
         raise NotBoxable(t)
     if t.cls is not None:
         return e.python_call(inst, e.object(t.cls), _boxed_parts(e, t, values, inst, take), ())
-    result = made(e, inst, "PyTuple_New", f"i64 {len(t.parts)}")
+    result = new_object(e, inst, "PyTuple_New", f"i64 {len(t.parts)}")
     _filled(e, e.assign(f"getelementptr i8, ptr {result}, i64 {platform.TUPLE_ITEMS}"),
             _parts_in_turn(e, t, values, inst, take))
     if t.parts and all([part in _ATOMS or k.is_number(part) for part in t.parts]):
@@ -107,7 +107,7 @@ def _box_slice(e, t, values, inst, take):
 
 
 def _box_list(e, t, values, inst, take):
-    result = made(e, inst, "PyList_New", f"i64 {len(t.parts)}")
+    result = new_object(e, inst, "PyList_New", f"i64 {len(t.parts)}")
     if t.parts:
         _filled(e, load(e, "ptr", result, platform.LIST_ITEMS), _parts_in_turn(e, t, values, inst, take))
     return result
@@ -115,7 +115,7 @@ def _box_list(e, t, values, inst, take):
 
 def _box_record(e, t, values, inst, take):
     """A NumPy scalar that refers to the array, as NumPy's a[i] does."""
-    return made(e, inst, f"pyjitc_numpy_api_{platform.NUMPY_API['PyArray_Return']}",
+    return new_object(e, inst, f"pyjitc_numpy_api_{platform.NUMPY_API['PyArray_Return']}",
                 f"ptr {box(e, t.parts[0], values, inst, take)}")
 
 
@@ -216,16 +216,16 @@ def _box_closure(e, t, values, inst, take):
     for part in t.parts:
         n = len(e.components(part))
         if isinstance(part, k.Singleton) and type(part.value) is Recursive:
-            own = made(e, inst, "PyCell_New", "ptr null") if own == "null" else own
+            own = new_object(e, inst, "PyCell_New", "ptr null") if own == "null" else own
             cells.append(kept(e, own))
         elif isinstance(part, k.ObjectCell):
             cells.append(box(e, part, values[at:at + n], inst, take))
         else:
             content = box(e, part, values[at:at + n], inst, take)
-            cells.append(made(e, inst, "PyCell_New", f"ptr {content}"))
+            cells.append(new_object(e, inst, "PyCell_New", f"ptr {content}"))
             e.line(f"call void {e.helper('pyj_release_object')}(ptr {content})")
         at += n
-    result = made(e, inst, "PyTuple_New", f"i64 {len(cells)}")
+    result = new_object(e, inst, "PyTuple_New", f"i64 {len(cells)}")
     _filled(e, e.assign(f"getelementptr i8, ptr {result}, i64 {platform.TUPLE_ITEMS}"), cells)
     return result, own
 

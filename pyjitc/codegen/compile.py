@@ -7,6 +7,7 @@ from ..base.named import Named
 from ..base.options import Options
 from ..base.trace import dump, timed
 from ..ir import core as ir
+from ..ir.cfg import cycles
 from ..ops.control import INVOKE
 from ..ops.parallel import SYMBOLS
 from ..types.kinds import Array, Type, is_refcounted
@@ -108,41 +109,7 @@ def _holds_object(t: Type) -> bool:
 
 
 def recursive(functions: list[ir.Function]) -> list[ir.Function]:
-    """The functions that may be on the stack more than once: those on a cycle of calls (Tarjan's algorithm)."""
+    """The functions that may be on the stack more than once: those on a cycle of calls."""
     callees = {fn: list(dict.fromkeys(i.attrs["callee"] for b in fn.blocks for i in b.insts if i.op is INVOKE))
                for fn in functions}
-    number: dict[ir.Function, int] = {}
-    low: dict[ir.Function, int] = {}
-    path: list[ir.Function] = []
-    on_path: set[ir.Function] = set()
-    found: list[ir.Function] = []
-    for root in functions:
-        if root in number:
-            continue
-        work = [(root, iter(callees[root]))]
-        number[root] = low[root] = len(number)
-        path.append(root)
-        on_path.add(root)
-        while work:
-            fn, rest = work[-1]
-            for callee in rest:
-                if callee not in number:
-                    number[callee] = low[callee] = len(number)
-                    path.append(callee)
-                    on_path.add(callee)
-                    work.append((callee, iter(callees[callee])))
-                    break
-                if callee in on_path:
-                    low[fn] = min(low[fn], number[callee])
-            else:
-                work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[fn])
-                if low[fn] == number[fn]:
-                    at = path.index(fn)
-                    group = path[at:]
-                    del path[at:]
-                    on_path.difference_update(group)
-                    if len(group) > 1 or fn in callees[fn]:
-                        found += group
-    return found
+    return [fn for group in cycles(functions, callees.__getitem__) for fn in group]

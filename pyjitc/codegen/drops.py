@@ -10,12 +10,12 @@ import re
 
 from ..ops.heads import components_of, giver
 
-__all__ = ["made"]
+__all__ = ["text_of"]
 
 _BOX, _ALL = "pyj_drop_box_", "pyj_drop_all_"
 
 
-def made(name: str) -> str:
+def text_of(name: str) -> str:
     parts = components_of(name[len(_BOX):])
     if not re.fullmatch("(box|all)_([naoCLRE]|B[a-z])*", name[len("pyj_drop_"):]):
         raise KeyError(name)

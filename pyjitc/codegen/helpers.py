@@ -41,7 +41,7 @@ class _Texts(dict):
             self.add(memory)
             made = memory.sized(int(of))
         elif kind == "drop" and of:
-            made = drops.made(name)
+            made = drops.text_of(name)
         elif home is not None:
             self.add(home)
             made = home.TEXT[name]
@@ -50,7 +50,7 @@ class _Texts(dict):
             self.add(home)
             if name in self:
                 return self[name]
-            made = home.made(name)
+            made = home.text_of(name)
         elif kind == "copy":
             made = elements.copy(of, _SIZES[of])
         elif kind == "eights":

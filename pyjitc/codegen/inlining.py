@@ -9,7 +9,7 @@ has optimised it, and optimises it a second time.
 from __future__ import annotations
 
 from ..ir import core as ir
-from ..ir.cfg import LoopNest
+from ..ir.cfg import LoopNest, postorder
 from ..ops.control import INVOKE
 from .module import SMALL
 
@@ -78,18 +78,6 @@ def callees_first(functions, sites) -> list[ir.Function]:
     order: list[ir.Function] = []
     seen: set[ir.Function] = set()
     for root in functions:
-        if root in seen:
-            continue
-        seen.add(root)
-        work = [(root, iter(sites[root]))]
-        while work:
-            fn, rest = work[-1]
-            for callee in rest:
-                if callee not in seen and callee in sites:
-                    seen.add(callee)
-                    work.append((callee, iter(sites[callee])))
-                    break
-            else:
-                work.pop()
-                order.append(fn)
+        if root not in seen:
+            order += postorder(root, lambda fn: [callee for callee in sites[fn] if callee in sites], seen)
     return order

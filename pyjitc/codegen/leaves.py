@@ -20,7 +20,7 @@ from ..types.lattice import dtype_of
 native_iterators = lazy("pyjitc.runtime.native_iterators")
 objects = lazy("pyjitc.ops.objects")  # only programs with objects of classes load it
 
-__all__ = ["LEAVES", "NotBoxable", "components", "exact", "kept", "load", "made", "require"]
+__all__ = ["LEAVES", "NotBoxable", "components", "exact", "kept", "load", "new_object", "require"]
 
 
 class NotBoxable(Exception):
@@ -89,7 +89,8 @@ def _complex_text(t, value):
 # ---------------------------------------------------------------- Python objects
 
 
-def made(e, inst, symbol, *args) -> str:
+def new_object(e, inst, symbol, *args) -> str:
+    """Call a function of the C API that makes an object, or fails."""
     result = e.assign(f"call ptr @{symbol}({', '.join(args)})")
     e.check_null(result, inst)
     return result
@@ -499,12 +500,12 @@ _LOOKED_AT = {type(Int): ("pyj_holds_int", "PyLong_Type"), type(k.Float): ("pyj_
 
 
 LEAVES: dict[type, Leaf] = {
-    type(Int): Leaf(("i64",), lambda e, t, values, inst, take: made(e, inst, "PyLong_FromLongLong", f"i64 {values[0]}"),
-                    _open_int, _integer),
-    type(k.Float): Leaf(("double",), lambda e, t, values, inst, take: made(
+    type(Int): Leaf(("i64",), lambda e, t, values, inst, take: new_object(
+        e, inst, "PyLong_FromLongLong", f"i64 {values[0]}"), _open_int, _integer),
+    type(k.Float): Leaf(("double",), lambda e, t, values, inst, take: new_object(
         e, inst, "PyFloat_FromDouble", f"double {values[0]}"), _open_float, _float),
     type(k.Bool): Leaf(("i1",), _box_bool, _open_bool, _truth),
-    type(k.Complex): Leaf(("double", "double"), lambda e, t, values, inst, take: made(
+    type(k.Complex): Leaf(("double", "double"), lambda e, t, values, inst, take: new_object(
         e, inst, "PyComplex_FromDoubles", f"double {values[0]}", f"double {values[1]}"), _open_complex, _complex_text),
     type(NoneType): _nothing("_Py_NoneStruct"),
     type(k.Ellipsis_): _nothing("_Py_EllipsisObject"),

@@ -7,7 +7,7 @@ from ..ops.heads import BASE, COUNT, DATA, HEAD, LENGTH, OBJECT, ROOM, SOURCE, c
 from ..runtime.platform import STR, STR_STATE
 from .definitions import load as _load, store as _store
 
-__all__ = ["TEXT", "made"]
+__all__ = ["TEXT", "text_of"]
 
 
 _MOST = 1 << 58  # the most items, so that their size in bytes fits in 64 bits for every type
@@ -439,7 +439,7 @@ def _given_up(parts: list[str], pointer: str, first: int) -> str:
   call void @{giver(part)}(ptr %x{k})""" for k, part in enumerate(parts) if part != "n"])
 
 
-def made(name: str, threads: bool = False) -> str:
+def text_of(name: str, threads: bool = False) -> str:
     """A helper with a layout in its name: `pyj_native_release_...` releases a reference to a list,
     `pyj_native_free_...` frees the list with its items, the last item first, as the interpreter does;
     `pyj_native_drop_...` releases a reference to an object, `pyj_native_dead_...` frees the object;
@@ -574,7 +574,7 @@ def of_threads(name: str) -> str | None:
     kind, _, layout = name.removeprefix("pyj_native_").partition("_")
     if kind in _OF_THREADS and layout.isdigit():
         return _OF_THREADS[kind].replace("SIZE", layout)
-    return made(name, True) if name.startswith("pyj_native_") and kind in ("release", "drop", "dead") else None
+    return text_of(name, True) if name.startswith("pyj_native_") and kind in ("release", "drop", "dead") else None
 
 
 def _released(pointer: str, tag: str, threads: bool, yes: str, no: str) -> str:
@@ -678,4 +678,4 @@ next{tag}:"""
 
 
 _NUMBERS = "pyj_native_free_n"
-TEXT[_NUMBERS] = made(_NUMBERS)
+TEXT[_NUMBERS] = text_of(_NUMBERS)

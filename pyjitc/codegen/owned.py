@@ -4,7 +4,7 @@ from __future__ import annotations
 from ..ops import localtables as at
 from .definitions import definer, load as _load
 
-__all__ = ["TEXT", "made"]
+__all__ = ["TEXT", "text_of"]
 
 TEXT: dict[str, str] = {}
 _define = definer(TEXT)
@@ -75,7 +75,7 @@ def _release(name: str) -> str:
     return "pyj_table_release" if kind == "table" else f"pyj_native_release_{layout}"
 
 
-def made(name: str) -> str:
+def text_of(name: str) -> str:
     """A helper with a layout in its name: `pyj_owned_end_list_...` and `pyj_owned_end_table` are destructors of
     capsules."""
     if not name.startswith("pyj_owned_end_"):

@@ -8,7 +8,7 @@ from ..ops import arith, derivative, structure
 from ..types import kinds as k
 from ..types.lattice import dtype_of
 from ..types.tangents import (
-    gradient_type, holds_display, is_number_that_varies, is_one_of_numbers, plain, tangent_type, varies,
+    gradient_type, holds_display, is_number_that_varies, is_one_of_numbers, tangent_type, varies, without_duals,
 )
 from .constants import constant
 from .expressions import UserCall
@@ -62,12 +62,12 @@ def settle(evaluator, e: Derived):
     if known:
         return evaluator.settle(_without(known, e))
     if e.mode == "push":
-        e.type = k.Tuple((plain(result), tangent_type(result)))
+        e.type = k.Tuple((without_duals(result), tangent_type(result)))
     else:
         if e.mode == "pull":
             wanted = tangent_type(result.elements[0] if e.has_aux else result)
             e.seeds = [_seed(x, wanted, f"the cotangent of the result of {name}()") for x in e.seeds]
-        e.type = k.Tuple((plain(result), k.Tuple(map(gradient_type, given))))
+        e.type = k.Tuple((without_duals(result), k.Tuple(map(gradient_type, given))))
     return e, (e.type, UNKNOWN)
 
 
@@ -144,7 +144,7 @@ def settle_ruled(evaluator, e: Ruled):
         if out is not result:
             raise Mismatch(f"the forward rule of {name} returns {out} as the result, and the function itself "
                            f"{result}", "return (result, what the backward rule needs)")
-    backward = spec(e.backward, given, kept, gradient_type(plain(result)))
+    backward = spec(e.backward, given, kept, gradient_type(without_duals(result)))
     for one, wanted, what in ((tangent, tangent_type(result), "a tangent of the result"),
                               (backward, k.Tuple((gradient_type(given),)), "cotangents of the arguments")):
         if one is None or one.result is None:  # a rule may call the function, and waits for its result type
@@ -216,7 +216,7 @@ def _check_result(name, result, e):
         if type(result) is not k.Tuple or len(result.elements) != 2:
             raise Mismatch(f"with has_aux=True {name}() must return (value, other results), not {describe(result)}")
         result = result.elements[0]
-    if e.mode == "gradient" and not k.is_float(plain(result)):
+    if e.mode == "gradient" and not k.is_float(without_duals(result)):
         raise Mismatch(f"a gradient is only for functions that return a float, and {name}() returns {describe(result)}",
                        "return a sum of it, or use jacrev or jacfwd" if type(result) is k.Array and varies(result) else
                        "return the float that is to be differentiated")

@@ -589,7 +589,7 @@ class Evaluator(Operations):
             function = self.session.function_of(target)
             if function is not None:
                 if function.__module__ in _OF_CLASSES and localclasses.is_maker(self.session, function, args, kwargs):
-                    return localclasses.made(self, function, args, kwargs)
+                    return localclasses.called_once(self, function, args, kwargs)
                 self.session.note_options(target)
                 self.session.depend_on_function(function)
                 proto = self.session.prototype(function)

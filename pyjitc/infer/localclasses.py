@@ -19,7 +19,7 @@ from ..types.kinds import Cell, Function, Singleton, Unbound, members_of
 from .constants import constant
 from .meaning import UNKNOWN, Const, Expr, NotNative
 
-__all__ = ["build", "is_maker", "made"]
+__all__ = ["build", "is_maker", "called_once"]
 
 _UNSET = object()
 _SIMPLE = (int, float, complex, str, bytes, bool, type(None), range, type, Enum, Field)
@@ -186,7 +186,7 @@ def is_maker(session, function, args, kwargs) -> bool:
     return function.__name__ == "dataclass"
 
 
-def made(evaluator, function, args, kwargs) -> Expr:
+def called_once(evaluator, function, args, kwargs) -> Expr:
     """The result of a call that `is_maker` finds, which is made once."""
     if function.__name__ == "namedtuple" and "module" not in kwargs:
         kwargs = {**kwargs, "module": constant(evaluator.analysis.spec.proto.globals.get("__name__", "__main__"))}

@@ -10,8 +10,8 @@ from typing import Iterable
 
 from .core import Block, Edge, Function, Inst
 
-__all__ = ["successors", "reverse_postorder", "reachable_blocks", "blocks_after", "is_straight", "predecessors",
-           "in_edges", "Dominators", "Loop", "LoopNest"]
+__all__ = ["successors", "postorder", "cycles", "reverse_postorder", "reachable_blocks", "blocks_after", "is_straight",
+           "predecessors", "in_edges", "Dominators", "Loop", "LoopNest"]
 
 
 def successors(block: Block) -> list[Block]:
@@ -24,8 +24,11 @@ def successors(block: Block) -> list[Block]:
     return found if len(found) < 2 else list(dict.fromkeys(found))
 
 
-def _postorder(entry, successors_of) -> list:
-    order, seen = [], {entry}
+def postorder(entry, successors_of, seen: set | None = None) -> list:
+    """The nodes of a graph that can be reached from `entry`, each behind its successors except for edges back to a node
+    that is being visited. seen: nodes to leave out, to which those that are found are added."""
+    order, seen = [], set() if seen is None else seen
+    seen.add(entry)
     stack = []
     node, rest = entry, iter(successors_of(entry))
     while True:
@@ -40,6 +43,40 @@ def _postorder(entry, successors_of) -> list:
             if not stack:
                 return order
             node, rest = stack.pop()
+
+
+def cycles(nodes, successors_of) -> list[list]:
+    """The strongly connected components of a graph that contain a cycle, by Tarjan's algorithm. Successors that are not
+    among the nodes do not count."""
+    nodes = dict.fromkeys(nodes)
+    number: dict = {}
+    low: dict = {}
+    path: dict = {}  # the nodes of components that are not complete, in the order of their numbers
+    found = []
+    for root in nodes:
+        work = [] if root in number else [(root, iter(successors_of(root)))]
+        while work:
+            node, rest = work[-1]
+            if node not in number:
+                number[node] = low[node] = len(number)
+                path[node] = None
+            for to in rest:
+                if to in nodes and to not in number:
+                    work.append((to, iter(successors_of(to))))
+                    break
+                if to in path:
+                    low[node] = min(low[node], number[to])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[node])
+                if low[node] == number[node]:
+                    group = list(path)[list(path).index(node):]
+                    for one in group:
+                        del path[one]
+                    if len(group) > 1 or node in successors_of(node):
+                        found.append(group)
+    return found
 
 
 def reachable_blocks(fn: Function) -> set[Block]:
@@ -61,7 +98,7 @@ def blocks_after(block: Block) -> set[Block]:
 
 def reverse_postorder(fn: Function) -> list[Block]:
     """The reachable blocks, each before its successors except along back edges; the entry first."""
-    order = _postorder(fn.entry, successors)
+    order = postorder(fn.entry, successors)
     order.reverse()
     return order
 
@@ -69,7 +106,7 @@ def reverse_postorder(fn: Function) -> list[Block]:
 def is_straight(fn: Function) -> bool:
     """Whether no edge leads back, so that every block runs at most once."""
     later: set[Block] = set()
-    for block in _postorder(fn.entry, successors):
+    for block in postorder(fn.entry, successors):
         if not later.issuperset(successors(block)):
             return False
         later.add(block)
@@ -150,7 +187,7 @@ class Dominators:
         return tree
 
     def _grow(self, entry, successors_of):
-        order = _postorder(entry, successors_of)
+        order = postorder(entry, successors_of)
         order.reverse()
         self.order = order
         successors = self.successors

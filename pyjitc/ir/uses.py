@@ -11,7 +11,7 @@ from typing import Callable, Iterable
 from .cfg import predecessors, reverse_postorder
 from .core import Block, Edge, Function, Inst, Value
 
-__all__ = ["live_in", "read_outside", "readers", "used_from_outside", "users", "uses_of"]
+__all__ = ["live_in", "passed", "read_outside", "readers", "used_from_outside", "users", "uses_of"]
 
 
 def users(blocks: Iterable[Block]) -> dict[Value, list[Inst]]:
@@ -21,6 +21,16 @@ def users(blocks: Iterable[Block]) -> dict[Value, list[Inst]]:
         for inst in block.insts:
             for v in inst.uses():
                 found.setdefault(v, []).append(inst)
+    return found
+
+
+def passed(blocks: Iterable[Block]) -> dict[Value, list[Value]]:
+    """Parameter of a block -> the values that the edges out of `blocks` pass to it, in order."""
+    found: dict[Value, list[Value]] = {}
+    for block in blocks:
+        for edge in block.edges():
+            for p, x in zip(edge.block.params, edge.args):
+                found.setdefault(p, []).append(x)
     return found
 
 

@@ -221,12 +221,7 @@ def pop_at(x, i):
 
 def delete(x, i):
     """del x[i]"""
-    n = len(x)
-    if i < 0:
-        i += n
-    if i < 0 or i >= n:
-        raise IndexError("list assignment index out of range")
-    close_gap(x, i)
+    close_gap(x, set_index(i, len(x)))
 
 
 def close_gap(x, i):

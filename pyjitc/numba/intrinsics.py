@@ -15,7 +15,7 @@ from llvmlite import ir
 from ..infer.constants import constant
 from ..infer.meaning import Apply, Mismatch
 from ..lib.build import cast
-from ..lib.py.declared import plain
+from ..lib.py.declared import python_number
 from ..lib.py.foreign import PointerType, address_of, memory_of, pointer_at
 from ..ops.foreign import LLVM_CALL
 from ..ops.memory import ARRAY_DATA, ARRAY_DIM, ARRAY_STRIDE
@@ -139,7 +139,9 @@ def meaning(args, given, function):
     if isinstance(t, PointerType):
         return pointer_at(made, t)
     # Short integers would wrap in computations with the result; in Numba these are int64.
-    return cast(made, plain(t)) if kinds.is_number(t) and (not kinds.is_float(t) or t is kinds.float64) else made
+    if kinds.is_number(t) and (not kinds.is_float(t) or t is kinds.float64):
+        return cast(made, python_number(t))
+    return made
 
 
 class ArrayStruct:

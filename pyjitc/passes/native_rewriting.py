@@ -210,7 +210,7 @@ class Rewriting:
             return
         if inst is not call.inst:
             return
-        operands = [self.plain(v, kind, call) for kind, v in zip(call.kinds, call.operands) if kind not in "ne"]
+        operands = [self.passed(v, kind, call) for kind, v in zip(call.kinds, call.operands) if kind not in "ne"]
         opened: Any = call.unbox.result if call.unbox is not None else (
             inst.result if inst.op in ANSWERS and call.result is Bool else None)
         if call.name == "repeated":
@@ -228,7 +228,7 @@ class Rewriting:
         if opened is not None:
             self.mapping[opened] = operands[0] if call.result == SELF else found
 
-    def plain(self, v: ir.Value, kind: str, call: Call) -> ir.Value:
+    def passed(self, v: ir.Value, kind: str, call: Call) -> ir.Value:
         """The form in which an operand is passed: a constant that was boxed is unboxed."""
         if v.type is k.Object and v.inst is not None and v.inst.op is control.CONST:
             value = v.inst.attrs["value"]

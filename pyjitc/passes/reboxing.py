@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, predecessors
+from ..ir.uses import passed
 from ..ops import containers as c
 from ..ops import tables as t
 from ..ops.control import BRANCH, CONST
@@ -62,16 +63,9 @@ class _Objects:
         self.fn = fn
         self.loops = LoopNest(fn)
         self.block_of: dict[ir.Value, ir.Block] = {}
-        self.passed: dict[ir.Value, list[ir.Value]] = {}  # parameter of a block -> what edges pass
+        self.passed = passed(fn.blocks)
         for block in fn.blocks:
-            for inst in block.insts:
-                if inst.result is not None:
-                    self.block_of[inst.result] = block
-                for edge in inst.edges():
-                    for p, x in zip(edge.block.params, edge.args):
-                        self.passed.setdefault(p, []).append(x)
-        for block in fn.blocks:
-            self.block_of.update(dict.fromkeys(block.params, block))
+            self.block_of.update(dict.fromkeys(block.values(), block))
         self.objects: dict[ir.Value, ir.Value] = {}
         self.steps = self.find_steps()
         self.step_of = {get.result: step for step, gets in self.steps.items() for get in gets}

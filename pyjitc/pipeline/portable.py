@@ -92,7 +92,7 @@ def made_ufunc(value):
     """The record of a ufunc that a program made from a Python function, else None."""
     if type(value) is not np.ufunc or getattr(np, value.__name__, None) is value:
         return None
-    return _ufuncs.made(value)
+    return _ufuncs.record_of(value)
 
 
 def _function_in(value) -> FunctionType | None:

@@ -3,7 +3,7 @@
 A ufunc is made without loops; `add_loop` gives it one for certain dtypes (an ArrayMethod of NEP 43, which may fail with
 an exception, and says whether it needs the interpreter lock). Where none fits, NumPy asks a *promoter*: a C function
 that calls `record.promote`, which may compile and add a loop. `record` is an object of the ufunc's maker, which lives
-as long as the ufunc; `made(ufunc)` finds it.
+as long as the ufunc; `record_of(ufunc)` finds it.
 
 The tables of type characters, which `ufunc.types` shows and by which the older part of NumPy chooses a loop for
 operands that must be cast, are updated too.
@@ -23,7 +23,7 @@ from . import thunks
 from .dispatcher import RETRY
 
 __all__ = ["NO_FLOAT_ERRORS", "HOLDS_LOCK", "REORDERABLE", "Handle", "Record", "add_loop", "looking",
-           "made", "make", "promoting", "write_back"]
+           "record_of", "make", "promoting", "write_back"]
 
 HOLDS_LOCK, NO_FLOAT_ERRORS, REORDERABLE = 1 << 0, 1 << 1, 1 << 3  # flags of an ArrayMethod
 _STRIDED_LOOP = 5
@@ -137,7 +137,7 @@ def _gone(address: int, records: dict, lives: dict, _) -> None:  # the interpret
     del records[address], lives[address]
 
 
-def made(ufunc) -> Record | None:
+def record_of(ufunc) -> Record | None:
     """The record of a ufunc that was made here, else None."""
     return _records.get(id(ufunc)) if type(ufunc) is np.ufunc else None
 

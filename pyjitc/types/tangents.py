@@ -11,7 +11,7 @@ from .kinds import (
 )
 
 __all__ = ["gradient_type", "holds_complex", "holds_display", "is_number_that_varies", "is_one_of_numbers",
-           "is_varying", "plain", "tangent_type", "varies"]
+           "is_varying", "tangent_type", "varies", "without_duals"]
 
 
 def is_number_that_varies(t: Type) -> bool:
@@ -62,11 +62,11 @@ def gradient_type(t: Type) -> Type:
     return Array(t.dtype, t.ndim) if type(t) is Array else t
 
 
-def plain(t: Type) -> Type:
+def without_duals(t: Type) -> Type:
     """The type in which a result is returned together with its derivative: numbers of one type."""
     if type(t) is Dual:
         return t.wide
-    return Tuple(map(plain, t.elements), t.cls) if type(t) is Tuple else t
+    return Tuple(map(without_duals, t.elements), t.cls) if type(t) is Tuple else t
 
 
 def holds_display(t: Type) -> bool:

@@ -14,7 +14,7 @@ import time
 import numpy as np
 import pytest
 
-from tests.oracle import difference, outcome
+from tests.oracle import agree, difference, outcome
 
 import pyjitc
 from pyjitc import njit
@@ -125,11 +125,11 @@ def test_two_globals_that_were_one_object_need_not_be_one_in_the_next_process(tm
         specialisation._table.clear()
         compiled = fresh(source, k)
         compiled.py_func.__globals__["L"] = other
-        assert not difference(outcome(compiled.py_func, ()), outcome(compiled, ()))
+        agree(compiled.py_func, compiled=compiled)
     assert compiled.stats["disk"] == 1
     for other in (first, second, first):  # also in one process
         compiled.py_func.__globals__["L"] = other
-        assert not difference(outcome(compiled.py_func, ()), outcome(compiled, ()))
+        agree(compiled.py_func, compiled=compiled)
 
 
 @pytest.mark.parametrize("make", [lambda x: np.array([x]), lambda x: [x], lambda x: Held(x)])
@@ -154,7 +154,7 @@ def test_a_function_that_is_a_global_and_an_argument_is_not_taken_for_another_on
     one = adder(1)
     for given in (one, adder(5), one, adder(1)):
         compiled = fresh("def f(g, x): return K(x) * 100 + g(x)", one)
-        assert not difference(outcome(compiled.py_func, (given, 1)), outcome(compiled, (given, 1)))
+        agree(compiled.py_func, given, 1, compiled=compiled)
 
 
 def test_the_keywords_of_a_partial_function_may_change(tmp_path, monkeypatch):

@@ -281,7 +281,7 @@ def test_an_index_that_is_out_of_range_raises_where_the_function_has_it(ufunc, a
 @pytest.mark.parametrize("ufunc, args", [(summed, (np.ones(4), np.ones(4))), (plus_one, (np.ones(3),))])
 def test_a_loop_over_numbers_runs_without_the_interpreter_lock(ufunc, args):
     ufunc(*args)
-    natives = [one for one in ufuncs.made(ufunc).kept if isinstance(one, Native)]
+    natives = [one for one in ufuncs.record_of(ufunc).kept if isinstance(one, Native)]
     assert natives and all(entries.HOLDS not in native.image.symbols for native in natives)
 
 

@@ -12,7 +12,7 @@ from pyjitc.ir.verify import verify
 from pyjitc.ops import generic
 from tests.front.executor import run
 from tests.language.corpus import corpus, each
-from tests.oracle import difference, outcome
+from tests.oracle import agree
 
 MODULES = ("test_control_flow", "test_matching", "test_functions", "test_values", "test_iteration", "test_exceptions",
            "test_text", "test_mixtures")
@@ -102,8 +102,7 @@ def mappings(d):
 def test_does_what_the_interpreter_does(function, calls):
     executed = run(function)
     for args in calls:
-        wrong = difference(outcome(function, args), outcome(executed, args))
-        assert not wrong, f"{function.__name__}{args}: {wrong}"
+        agree(function, *args, compiled=executed)
 
 
 LIBRARY = ("textwrap", "statistics", "fractions", "argparse", "difflib", "inspect", "ast", "dataclasses", "typing",

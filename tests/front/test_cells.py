@@ -1,7 +1,7 @@
 """Variables that closures share: each run of a comprehension has its own cells, and each name has its own slot."""
 from tests.front.executor import run
 from tests.language.corpus import corpus, each
-from tests.oracle import difference, outcome
+from tests.oracle import agree
 
 case, CASES = corpus()
 
@@ -143,5 +143,4 @@ def assigned_again_in_a_handler(n):
 def test_does_what_the_interpreter_does(function, calls):
     executed = run(function)
     for args in calls:
-        wrong = difference(outcome(function, args), outcome(executed, args))
-        assert not wrong, f"{function.__name__}{args}: {wrong}"
+        agree(function, *args, compiled=executed)

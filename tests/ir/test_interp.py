@@ -2,7 +2,7 @@
 import pytest
 from tests.ir.functions import FUNCTIONS
 from tests.ir.stages import optimised, typed
-from tests.oracle import difference, outcome
+from tests.oracle import agree
 
 from pyjitc.ir import interp
 from pyjitc.ir.parse import parse
@@ -26,7 +26,7 @@ def test_same_as_the_interpreter(function, calls, stage):
             with pytest.raises(OverflowError, match="integer overflow"):
                 run(*args)
         else:
-            assert not difference(outcome(function, args), outcome(run, args))
+            agree(function, *args, compiled=run)
 
 
 LOOP = """

@@ -8,7 +8,7 @@ import pytest
 
 from pyjitc import njit
 from tests.language.corpus import check, corpus, each
-from tests.oracle import agree, outcome
+from tests.oracle import agree_on, outcome
 
 case, CASES = corpus()
 
@@ -866,6 +866,4 @@ def arguments(n):
 @pytest.mark.parametrize("function, calls", [
     (asked, [(0, "code"), (1, "errno"), (2, "qq")]), (assigned, [([5, 0, 2],), ([1],)]), (arguments, [(4,)])])
 def test_attributes(function, calls):
-    compiled = njit(function)
-    for given in calls:
-        agree(function, *given, compiled=compiled)
+    agree_on(function, *calls)

@@ -48,7 +48,7 @@ def exact(found: k.Type, wanted: k.Type | None) -> k.Type:
     return found if text.python_scalars(found) is text.python_scalars(wanted) else wanted
 
 
-def plain(t: k.Type) -> k.Type:
+def python_number(t: k.Type) -> k.Type:
     """Python's type of a number of type t. uint64 is unchanged: not all its values fit in the ints of compiled code."""
     return (t if t is k.uint64 else k.Bool if t in (k.Bool, k.NpBool) else k.Complex if k.is_complex(t)
             else k.Float if k.is_float(t) else k.Int)
@@ -70,7 +70,7 @@ def changed(x: Expr, wanted: k.Type | None, numbers: bool) -> Expr:
     of_python = k.is_python_number(x.type)
     x = cast(x, kept)
     if (numbers or of_python) and x.type is not k.uint64:
-        return cast(x, plain(x.type))
+        return cast(x, python_number(x.type))
     if numbers and x.type is k.uint64:  # a Python int, whose value may exceed int64
         return Apply(PY_CALL, Const(k.Object, int), Apply(PY_BOX, x), kwnames=())
     return x

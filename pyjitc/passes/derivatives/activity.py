@@ -38,9 +38,8 @@ SAME_MEMORY = frozenset((mem.ARRAY_VIEW, s.RETYPE, s.SELECT, s.CHOOSE))
 SAME_VALUE = frozenset((a.CHECK_NONZERO, m.CHECK_DOMAIN, m.CHECK_RANGE, mem.HIDDEN, s.RETYPE, s.DUAL_MAKE, s.DUAL_WIDE))
 _TEXTS = (k.Str, k.Bytes, k.Object)
 _OBJECTS = frozenset((py.PY_BOX, py.PY_CALL))  # active values may go into them: they only print, and need no derivative
-_CONTAINERS = {"dict": "a dict", "list": "a list", "set": "a set", "native": "a list", "local": "a dict or a set",
-               "object": "an object", "field": "an object", "slot": "an object", "iter": "an iterator",
-               "iterator": "an iterator"}
+_CONTAINERS = ((k.Dict, "a dict"), (k.List, "a list"), (k.Set, "a set"), (k.ObjectOf, "an object"),
+               (k.Iterator, "an iterator"))
 _INSTEAD = "use numbers, arrays and tuples, or lists and dicts of numbers and objects that only this function has"
 _OF_ADDRESSES = frozenset((mem.ARRAY_DATA, s.SELECT, s.STRUCT_MAKE, s.STRUCT_GET, a.CAST, a.IADD, a.ISUB, a.IMUL))
 _OF_COMPLEX = frozenset((a.COMPLEX_MAKE, a.REAL, a.IMAG))
@@ -367,10 +366,11 @@ class Activity:
         if op in (s.UNION_MAKE, s.UNION_GET, s.UNION_CAST):
             return refused(self.fn, inst, "a variable that varies has several types here, of which there is no "
                            "derivative", "give it the same type on every path: 0.0 for 0 and for None")
-        kind = op.name.partition("_")[0]
-        if kind in _CONTAINERS:
-            return refused(self.fn, inst, f"what varies is put into {_CONTAINERS[kind]} here, or taken out of it: "
-                           "there is no derivative of that", _INSTEAD)
+        values = inst.args if inst.result is None else [*inst.args, inst.result]
+        holder = next((text for v in values for kind, text in _CONTAINERS if isinstance(v.type, kind)), None)
+        if holder is not None:
+            return refused(self.fn, inst, f"what varies is put into {holder} here, or taken out of it: there is no "
+                           "derivative of that", _INSTEAD)
         return refused(self.fn, inst, f"there is no derivative of the operation {op.name} yet",
                        "write it with operations that have one, or stop_gradient(x) around what shall count as "
                        "constant")

@@ -4,11 +4,11 @@ from __future__ import annotations
 from typing import Any
 
 from ...base.errors import Diagnostic, UnsupportedError
-from ...ir.core import Function, Inst, NOWHERE, Op, Value
+from ...ir.core import Edge, Function, Inst, NOWHERE, Op, Value
 from ...ops import arith as a
 from ...ops import math as m
 from ...ops import structure as s
-from ...ops.control import CONST, INVOKE
+from ...ops.control import BRANCH, CONST, INVOKE, SWITCH
 from ...ops.table import OPS
 from ...types import kinds as k
 from ...types.lattice import dtype_of
@@ -68,6 +68,15 @@ class Builder:
         if len(given) > len(callee.params):
             given = [x for x in args if x.type is not k.NoneType and not isinstance(x.type, k.Singleton)]
         return self.op(INVOKE, *given, type=callee.result, callee=callee)
+
+    def jump_by_number(self, number: Value, ways: list[Edge]) -> None:
+        """End the block with a jump along the edge of this number, one of two or more."""
+        if len(ways) == 2:
+            test = self.op(a.IEQ, number, self.const(0, k.Int))
+            self.insts.append(Inst(BRANCH, [test], {}, None, self.loc, ways))
+        else:
+            cases = tuple(range(1, len(ways)))
+            self.insts.append(Inst(SWITCH, [number], {"cases": cases}, None, self.loc, ways))
 
     def fmul(self, x: Value, y: Value) -> Value:
         for p, q in ((x, y), (y, x)):

@@ -19,7 +19,7 @@ from ...ops import memory as mem
 from ...ops import structure as s
 from ...ops.derivative import Request, Ruled, requested
 from ...types import kinds as k
-from ...types.tangents import gradient_type, is_varying, plain, varies
+from ...types.tangents import gradient_type, is_varying, without_duals, varies
 from ..rewrite import clone_blocks, copy_of, remove_unreachable
 from .activity import Activity
 from .builder import Builder, refused
@@ -282,7 +282,7 @@ class _Divided:
         pull.result = result.type
         typed = self.helpers("divided:backward", (v, o, k.Int, g, k.Int))
         schedule = _with(typed, {"again": again, "pull": pull, "kept_by_one": self.kept_by_one(again, pull)})
-        made = self.function("backward", [v, o, forward.result, gradient_type(plain(forward.result))])
+        made = self.function("backward", [v, o, forward.result, gradient_type(without_duals(forward.result))])
         b = Builder(made.entry.insts)
         varied, others, result, cotangent = made.params
         trips = b.op(s.TUPLE_GET, b.op(s.TUPLE_GET, result, index=1), index=0)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...ir.cfg import postorder
 from ...ir.core import Function, Value
 from ...ops.control import INVOKE
 from .. import inline
@@ -22,7 +23,7 @@ def run(functions: list[Function]) -> list[Function]:
     """Let calls of equal functions call the first of them; returns the functions that can still be reached."""
     same: dict[Function, Function] = {}
     known: dict[tuple, Function] = {}
-    for fn in _callees_first(functions[0]):
+    for fn in postorder(functions[0], inline.callees):
         for block in fn.blocks:
             for inst in block.insts:
                 if inst.op is INVOKE and inst.attrs["callee"] in same:
@@ -33,23 +34,6 @@ def run(functions: list[Function]) -> list[Function]:
     for fn in reached:  # appended to during the iteration
         reached += dict.fromkeys(callee for callee in inline.callees(fn) if callee not in reached)
     return reached
-
-
-def _callees_first(root: Function) -> list[Function]:
-    found: list[Function] = []
-    begun = {root}
-    work = [(root, iter(inline.callees(root)))]
-    while work:
-        fn, rest = work[-1]
-        for callee in rest:
-            if callee not in begun:
-                begun.add(callee)
-                work.append((callee, iter(inline.callees(callee))))
-                break
-        else:
-            found.append(fn)
-            work.pop()
-    return found
 
 
 def _text(fn: Function) -> tuple:

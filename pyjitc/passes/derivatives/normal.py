@@ -71,6 +71,13 @@ class Normal:
             if inst.result is not None:
                 self.home[inst.result] = block
 
+    def insert_behind(self, v: Value, insts: list[Inst]) -> None:
+        """Insert instructions behind the definition of a value."""
+        block = self.home[v]
+        at = 0 if v.inst is None else block.insts.index(v.inst) + 1
+        block.insts[at:at] = insts
+        self.note(block, insts)
+
     def loop_of(self, v: Value):
         home = self.home.get(v)
         return None if home is None else self.nest.of.get(home)

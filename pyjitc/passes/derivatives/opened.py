@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...ir.cfg import Dominators, in_edges, reverse_postorder, successors
+from ...ir.cfg import Dominators, cycles, in_edges, reverse_postorder, successors
 from ...ir.core import Block, Edge, Function, Inst, Value
 from ...ops import arith as a
 from ...ops import control as c
@@ -57,11 +57,13 @@ def enter_loops_once(fn: Function) -> Block | None:
     Before:  jump b(x) ... jump d(y)
     After:   jump e(0, x, 0) ... jump e(1, 0, y)        e(n, x, y): switch n -> b(x), d(y)
     """
-    work = [dict.fromkeys(reverse_postorder(fn))]
+    work = [reverse_postorder(fn)]
     while work:
-        for loop in _cycles(work.pop()):
+        blocks = work.pop()
+        for group in map(set, cycles(blocks, successors)):
+            loop = [block for block in blocks if block in group]
             edges = in_edges(reverse_postorder(fn))
-            entries = [block for block in loop if any(p not in loop for p, _, _ in edges[block])]
+            entries = [block for block in loop if any(p not in group for p, _, _ in edges[block])]
             header = entries[0]
             if len(entries) > 1:
                 made = None
@@ -70,7 +72,7 @@ def enter_loops_once(fn: Function) -> Block | None:
                 if made is None:
                     return header
                 header = made
-            work.append({block: None for block in loop if block is not header})
+            work.append([block for block in loop if block is not header])
     return None
 
 
@@ -108,56 +110,10 @@ def _entered_at_one(fn: Function, entries: list[Block], edges) -> Block | None:
             changed.append((e, args))
     for e, args in changed:
         e.block, e.args = made, args
-    ways = [Edge(block, own) for block, own in zip(entries, places)]
     fn.entry.insts[0:0] = b.insts
-    if len(ways) == 2:
-        first: list[Inst] = []
-        test = Builder(first)
-        made.insts = first
-        made.insts.append(Inst(c.BRANCH, [test.op(a.IEQ, number, test.const(0, k.Int))], targets=ways))
-    else:
-        made.insts.append(Inst(c.SWITCH, [number], {"cases": tuple(range(1, len(ways)))}, targets=ways))
+    Builder(made.insts).jump_by_number(number, [Edge(block, own) for block, own in zip(entries, places)])
     fn.blocks.append(made)
     return made
-
-
-def _cycles(blocks: dict[Block, None]) -> list[dict[Block, None]]:
-    """The strongly connected components among `blocks` that contain a cycle (Tarjan's algorithm)."""
-    found: list[dict[Block, None]] = []
-    number: dict[Block, int] = {}
-    low: dict[Block, int] = {}
-    stack: list[Block] = []
-    for root in blocks:
-        if root in number:
-            continue
-        work = [(root, iter(successors(root)))]
-        number[root] = low[root] = len(number)
-        stack.append(root)
-        while work:
-            block, rest = work[-1]
-            for to in rest:
-                if to not in blocks:
-                    continue
-                if to not in number:
-                    number[to] = low[to] = len(number)
-                    stack.append(to)
-                    work.append((to, iter(successors(to))))
-                    break
-                if to in low:
-                    low[block] = min(low[block], low[to])
-            else:
-                work.pop()
-                if work:
-                    low[work[-1][0]] = min(low[work[-1][0]], low[block])
-                if low[block] == number[block]:
-                    at = stack.index(block)
-                    one = dict.fromkeys(x for x in blocks if x in set(stack[at:]))
-                    for x in stack[at:]:
-                        low[x] = len(blocks) + len(number)
-                    del stack[at:]
-                    if len(one) > 1 or block in successors(block):
-                        found.append(one)
-    return found
 
 
 def open_cells(fn: Function) -> bool:

@@ -14,7 +14,7 @@ from ...ops import structure as s
 from ...ops.control import CONST, INVOKE, RETURN
 from ...ops.derivative import Request, Ruled, requested
 from ...types import kinds as k
-from ...types.tangents import gradient_type, plain, tangent_type, varies
+from ...types.tangents import gradient_type, without_duals, tangent_type, varies
 from .. import inline
 from ..rewrite import copy_of, substitute
 from .activity import Classes
@@ -91,8 +91,9 @@ def _unpacked(b: Builder, x: Value, t) -> Value:
 def give_rules(fn: Function) -> None:
     """Let a function that calls itself have derivatives as a call, unless it writes into its arguments."""
     given = [p.type for p in fn.params]
-    if "rules" in fn.memo or fn.result is None or not varies(fn.result) or plain(fn.result) is not fn.result or any(
-            not _has_no_dual(t) for t in (*given, fn.result)) or any(map(_writes, _reached(fn))):
+    if ("rules" in fn.memo or fn.result is None or not varies(fn.result)
+            or without_duals(fn.result) is not fn.result
+            or any(not _has_no_dual(t) for t in (*given, fn.result)) or any(map(_writes, _reached(fn)))):
         return
     wrt = tuple([n for n, t in enumerate(given) if varies(t)])
     if not wrt:

@@ -22,8 +22,8 @@ from typing import Any
 
 from ...ir.cfg import blocks_after, predecessors, reverse_postorder
 from ...ir.core import WRITES, Block, Edge, Function, Inst, Value
+from ...ir.uses import passed, uses_of
 from ...ir.uses import users as users_of
-from ...ir.uses import uses_of
 from ...ops import arith as a
 from ...ops import control as c
 from ...ops import memory as mem
@@ -56,13 +56,11 @@ def drop_copies(fn: Function) -> None:
     """Return the gradients that are certainly new arrays, each of its own, as they are. Needs: `canonicalise` has run.
     Before:  g = nest ... ; p = invoke @copied(g) ; q = tuple_make p       After:  g = nest ... ; q = tuple_make g"""
     users = users_of(fn.blocks)
-    arriving: dict[Value, list[Value]] = {}  # parameter of a block -> the values that edges pass to it
-    passed: dict[Value, set[Value]] = {}  # value -> the parameters that it is passed to
-    for block in fn.blocks:
-        for e in block.edges():
-            for p, x in zip(e.block.params, e.args):
-                arriving.setdefault(p, []).append(x)
-                passed.setdefault(x, set()).add(p)
+    arriving = passed(fn.blocks)
+    leading: dict[Value, set[Value]] = {}  # value -> the parameters that it is passed to
+    for p, values in arriving.items():
+        for x in values:
+            leading.setdefault(x, set()).add(p)
     replace: dict[Value, Value] = {}
     returned: set[Value] = set()
     for block in fn.blocks:
@@ -73,7 +71,7 @@ def drop_copies(fn: Function) -> None:
             names: dict[Value, None] = {}  # the new arrays that the argument may be, and all their names
             if not _is_new_array(inst.args[0], arriving, names) or inst.args[0].type is not inst.result.type:
                 continue
-            if names.keys() & returned or any(passed.get(x, set()) - names.keys() or any(
+            if names.keys() & returned or any(leading.get(x, set()) - names.keys() or any(
                     user.op is s.TUPLE_MAKE for user in users[x]) for x in names):
                 continue
             returned.update(names)
@@ -136,7 +134,7 @@ class _Reverse:
     def outputs(self):
         """The parts of the result that are differentiated."""
         parts = self.form.parts
-        return _leaves(parts[0] if self.request.has_aux else parts)
+        return leaves_of(parts[0] if self.request.has_aux else parts)
 
     # -- arguments
 
@@ -463,10 +461,7 @@ class _Reverse:
             e.args.append(Builder(insts).const(n, k.Int))
             p.insts[-1:-1] = insts
             form.note(p, insts)
-        if len(arriving) == 2:
-            r.insts.append(Inst(c.BRANCH, [b.op(a.IEQ, chosen, b.const(0, k.Int))], {}, None, b.loc, ways))
-        else:
-            r.insts.append(Inst(c.SWITCH, [chosen], {"cases": tuple(range(1, len(arriving)))}, None, b.loc, ways))
+        b.jump_by_number(chosen, ways)
 
     def condition(self, block, arriving):
         """(the condition of the branch that decides which of two edges `block` is reached by, the index of the edge
@@ -617,10 +612,7 @@ class _Reverse:
         if found is None:
             b = Builder([], made)
             found = self.lengths[x] = [b.op(mem.ARRAY_DIM, x, axis=n) for n in range(x.type.ndim)]
-            block = self.form.home[x]
-            at = 0 if made is None else block.insts.index(made) + 1
-            block.insts[at:at] = b.insts
-            self.form.note(block, b.insts)
+            self.form.insert_behind(x, b.insts)
         return found
 
     def dims_of_adjoint(self, g: Value) -> list[Value] | None:
@@ -887,10 +879,7 @@ class _Reverse:
         if found is None:
             b = Builder([], x.inst)
             found = self.copies[x.inst, x] = b.call(self.helpers("copied", (x.type,)), x)
-            block = self.form.home[x]
-            at = block.insts.index(x.inst) + 1
-            block.insts[at:at] = b.insts
-            self.form.note(block, b.insts)
+            self.form.insert_behind(x, b.insts)
         return found
 
     def content(self, inst, x: Value) -> Value:
@@ -931,12 +920,6 @@ class _Reverse:
         return any(block in later or block is home and n >= at for block, n in writers)
 
 
-def _leaves(parts):
-    if not isinstance(parts, list):
-        return [parts]
-    return [x for part in parts for x in _leaves(part)]
-
-
 _CHOICES = (s.SELECT, s.CHOOSE, s.TUPLE_AT)
 _MAKERS = (mem.ARRAY_NEW, mem.ARRAY_COPY, NEST, c.INVOKE)
 
@@ -949,8 +932,8 @@ def _as(v, inst, t):
 
 
 def _is_new_array(x: Value, arriving, names: dict[Value, None]) -> bool:
-    """Whether x is an array that this function certainly made, as the adjoint of a value; fills `names`. arriving: see
-    `drop_copies`."""
+    """Whether x is an array that this function certainly made, as the adjoint of a value; fills `names`. arriving: the
+    result of `passed`."""
     if x in names:
         return True
     names[x] = None

@@ -203,13 +203,10 @@ class Tape:
     def keep_parts(self, v, taped):
         """Keep the two parts of a complex number in its place."""
         del taped[v]
-        block = self.form.home[v]
         b = Builder([], v.inst)
         self.parts[v] = list(b.parts(v))
         taped.update(dict.fromkeys(self.parts[v]))
-        at = 0 if v.inst is None else block.insts.index(v.inst) + 1
-        block.insts[at:at] = b.insts
-        self.form.note(block, b.insts)
+        self.form.insert_behind(v, b.insts)
 
     def keep_elements(self, v, taped):
         """Keep the elements of an array on a tape of their own, and read them through a view."""
@@ -217,12 +214,11 @@ class Tape:
             raise refused(self.fn, v.inst, f"an array of {v.type.dtype} that a loop makes cannot be kept for the "
                           "derivative yet", "make it before the loop, or use float64")
         del taped[v]
-        block, i = self.form.home[v], v.inst
         tape, at = Variable("tape", _BUFFER), Variable("at", k.Int)
         self.tapes.append(tape)
         self.before(lambda b: write(b, tape, self.buffer(b)))
         self.before(lambda b: write(b, at, b.const(0, k.Int)))
-        b = Builder([], i)
+        b = Builder([], v.inst)
         place = read(b, at)
         dims = [b.op(mem.ARRAY_DIM, v, axis=n) for n in range(v.type.ndim)]
         is_complex, line = k.is_complex(v.type.dtype), b.const(_line_of(self.form.loop_of(v)), k.Int)
@@ -241,9 +237,7 @@ class Tape:
             push = self.helpers(name, (_BUFFER, k.Int, v.type, k.Int))
             write(b, tape, b.call(push, read(b, tape), place, v, line))
         write(b, at, b.op(a.IADD, place, size))
-        where = 0 if i is None else block.insts.index(i) + 1
-        block.insts[where:where] = b.insts
-        self.form.note(block, b.insts)
+        self.form.insert_behind(v, b.insts)
         for x in (place, *dims):
             if self.form.loop_of(x) is not None:
                 taped[x] = None
@@ -500,13 +494,9 @@ class Tape:
     def keep(self):
         for v, variable in self.kept.items():
             self.before(lambda b: write(b, variable, b.op(s.UNDEF, type=v.type)))
-            block = self.form.home[v]
-            at = 0 if v.inst is None else block.insts.index(v.inst) + 1
-            if block is self.fn.entry and v.inst is None:
-                continue
             b = Builder([])
             write(b, variable, v)
-            block.insts[at:at] = b.insts
+            self.form.insert_behind(v, b.insts)
 
 
 class _Frame:

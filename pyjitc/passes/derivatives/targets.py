@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from ...ir.cfg import successors
 from ...ir.core import ELEMENTS, HOST, Function, Inst, Value, regions_written
+from ...ir.uses import passed
 from ...ops import memory as mem
 from ...ops.control import INVOKE
 from ...ops.exceptions import EXC_THROW, THROW
@@ -130,23 +131,13 @@ def store_into_parameter(fn: Function) -> Inst | None:
     """An instruction that writes into an array which may be a parameter, or an item of one."""
     written = written_places(fn)
     if written:
-        incoming = _incoming(fn)
+        incoming = passed(fn.blocks)
         for block in fn.blocks:
             for inst in block.insts:
                 arrays = targets(inst)
                 if arrays and _among(written, arrays, incoming, set(fn.params)):
                     return inst
     return None
-
-
-def _incoming(fn: Function) -> dict[Value, list[Value]]:
-    """The values that edges pass for each parameter of a block."""
-    found: dict[Value, list[Value]] = {}
-    for block in fn.blocks:
-        for e in block.edges():
-            for p, x in zip(e.block.params, e.args):
-                found.setdefault(p, []).append(x)
-    return found
 
 
 def _among(places, arrays, incoming, params) -> set[tuple[Value, tuple[int, ...]]]:
@@ -193,7 +184,7 @@ def written_places(fn: Function) -> set[tuple[Value, tuple[int, ...]]]:
         found = {classes.of(x) for x in stored}
         places.update([(p, path + rest) for x, (p, path) in whole if classes.of(x) in found
                        for rest in paths_of_arrays(x.type)])
-    return _among(places, stored, _incoming(fn), params) if places else places
+    return _among(places, stored, passed(fn.blocks), params) if places else places
 
 
 def _place(x: Value, params: set[Value]):

@@ -1,7 +1,7 @@
 """Functions of functions against NumPy: apply_along_axis, fromfunction, piecewise, vectorize and others."""
 import numpy as np
 import pytest
-from tests.oracle import difference, outcome
+from tests.oracle import agree_on
 
 from pyjitc import TypingError, njit
 
@@ -78,11 +78,7 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_same_as_numpy(name):
-    function, *calls = CASES[name]
-    compiled = njit(function)
-    for args in calls:
-        found = difference(outcome(function, args), outcome(compiled, args))
-        assert not found, (found, args)
+    agree_on(*CASES[name])
 
 
 def test_what_is_refused():

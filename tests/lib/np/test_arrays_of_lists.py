@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from pyjitc import njit
-from tests.oracle import agree
+from tests.oracle import agree, agree_on
 
 A = np.arange(3.0)
 ONES = np.ones((2, 2))
@@ -26,9 +26,7 @@ ONES = np.ones((2, 2))
 ])
 def test_is_as_in_numpy(function, calls):
     named = function if function.__name__ == "<lambda>" else lambda x: function(x)
-    compiled = njit(named)
-    for arguments in calls:
-        agree(named, *arguments, compiled=compiled)
+    agree_on(named, *calls)
 
 
 @pytest.mark.parametrize("function, calls", [
@@ -40,9 +38,7 @@ def test_is_as_in_numpy(function, calls):
     (lambda x: np.asfortranarray([[x, "1"], ["2", "3"]], float), [("1",), ("no",)]),
 ])
 def test_numbers_as_texts(function, calls):
-    compiled = njit(function)
-    for arguments in calls:
-        agree(function, *arguments, compiled=compiled)
+    agree_on(function, *calls)
 
 
 def test_numbers_of_several_types_may_be_of_one():

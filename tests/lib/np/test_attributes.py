@@ -1,7 +1,7 @@
 """Attributes of arrays against NumPy: parts of complex numbers, flags, flat; assignment to them."""
 import numpy as np
 import pytest
-from tests.oracle import difference, outcome
+from tests.oracle import agree_on, difference, outcome
 
 from pyjitc import TypingError, njit
 
@@ -91,10 +91,7 @@ CASES = {
 
 @pytest.mark.parametrize("function", CASES, ids=lambda f: f.__name__)
 def test_same_as_numpy(function):
-    compiled = njit(function)
-    for args in CASES[function]:
-        found = difference(outcome(function, args), outcome(compiled, args))
-        assert not found, (found, args)
+    agree_on(function, *CASES[function])
 
 
 def test_transposes_of_matrices():

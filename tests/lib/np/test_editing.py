@@ -1,7 +1,7 @@
 """insert, delete, resize, trim_zeros and block against NumPy."""
 import numpy as np
 import pytest
-from tests.oracle import difference, outcome
+from tests.oracle import agree_on
 
 from pyjitc import TypingError, njit
 
@@ -57,11 +57,7 @@ if np.lib.NumpyVersion(np.__version__) < "2.3.0":
 
 @pytest.mark.parametrize("name", CASES)
 def test_same_as_numpy(name):
-    function, *calls = CASES[name]
-    compiled = njit(function)
-    for args in calls:
-        found = difference(outcome(function, args), outcome(compiled, args))
-        assert not found, (found, args)
+    agree_on(*CASES[name])
 
 
 def test_what_is_refused():

@@ -1,7 +1,7 @@
 """np.fft against NumPy: lengths of all kinds, types, layouts, axes, padding, norms, errors."""
 import numpy as np
 import pytest
-from tests.oracle import difference, outcome
+from tests.oracle import agree, difference, outcome
 
 from pyjitc import njit
 
@@ -165,8 +165,7 @@ def test_shifts():
     for function, *calls in ((shifts, C1, C1[:5], C3), (shifts_over_axes, C2)):
         compiled = njit(function)
         for a in calls:
-            found = difference(outcome(function, (a,)), outcome(compiled, (a,)))
-            assert not found, found
+            agree(function, a, compiled=compiled)
 
 
 def into(a, b, x, y, z):
@@ -202,14 +201,12 @@ def test_frequencies(name):
     function, *calls = FREQUENCIES[name]
     compiled = njit(function)
     for n in calls:
-        found = difference(outcome(function, (n,)), outcome(compiled, (n,)))
-        assert not found, found
+        agree(function, n, compiled=compiled)
 
 
 def test_errors_at_run_time():
     for a, n in ((C1, 0), (C1, -3)):
-        found = difference(outcome(back, (a, n)), outcome(BACK, (a, n)))
-        assert not found, found
+        agree(back, a, n, compiled=BACK)
     compare(back(C1[:0], 4)[2:], BACK(C1[:0], 4)[2:])  # NumPy reads one element of an empty half
 
 
@@ -233,8 +230,7 @@ ERRORS = {
 @pytest.mark.parametrize("name", ERRORS)
 def test_errors(name):
     function, *args = ERRORS[name]
-    found = difference(outcome(function, args), outcome(njit(function), args))
-    assert not found, found
+    agree(function, *args)
 
 
 def test_axes_known_at_run_time():

@@ -1,7 +1,7 @@
 """Indexing with arrays and masks against NumPy: reads, writes, errors, overlap, and functions that use it."""
 import numpy as np
 import pytest
-from tests.oracle import agree, difference, outcome
+from tests.oracle import agree, agree_on, difference, outcome
 
 from pyjitc import njit
 
@@ -41,11 +41,7 @@ READS = {
 
 @pytest.mark.parametrize("name", READS)
 def test_read(name):
-    function, *calls = READS[name]
-    compiled = njit(function)
-    for args in calls:
-        found = difference(outcome(function, args), outcome(compiled, args))
-        assert not found, found
+    agree_on(*READS[name])
 
 
 def scalar(a, i):
@@ -89,8 +85,7 @@ WRITES = [
 @pytest.mark.parametrize("number", range(len(WRITES)))
 def test_write(number):
     function, args = WRITES[number]
-    found = difference(outcome(function, args), outcome(njit(function), args))
-    assert not found, found
+    agree(function, *args)
 
 
 def row(a, x, y):
@@ -119,8 +114,7 @@ def test_items_of_a_sequence_are_converted_each_by_its_own_type(function):
     for dtype in (np.float64, np.uint8, np.bool_, np.complex64):
         for x, y in ((2.5, 1), (300, 2), (-1, 2.5), (True, 2), (2 ** 53 + 1, 0.5), (np.float32(3), np.int8(-3))):
             args = np.zeros((2, 2), dtype), x, y
-            found = difference(outcome(function, args), outcome(compiled, args))
-            assert not found, (found, args)
+            agree(function, *args, compiled=compiled)
     for f in (function, compiled):
         with pytest.raises(TypeError, match="must be a string or a real number, not 'complex'"):
             f(np.zeros((2, 2)), 1j, 2j)
@@ -135,8 +129,7 @@ def test_overlap():
         a[a > 3] = a[::-1][a > 3]
         return a
 
-    found = difference(outcome(f, (A1,)), outcome(njit(f), (A1,)))
-    assert not found, found
+    agree(f, A1)
 
 
 def test_functions_that_write():

@@ -1,7 +1,7 @@
 """Advanced indexing and choosing by the rules of NumPy: placement of axes, overlap, broadcasting, errors."""
 import numpy as np
 import pytest
-from tests.oracle import difference, outcome
+from tests.oracle import agree, difference, outcome
 
 from pyjitc import TypingError, njit
 
@@ -92,8 +92,7 @@ def holds(source, parameters, body, operands):
     exec(f"def f({parameters}):\n    {body}", names)
     function, compiled = names["f"], njit(names["f"])
     for args in operands:
-        wrong = difference(outcome(function, args), outcome(compiled, args))
-        assert not wrong, f"{source} {args}: {wrong}"
+        agree(function, *args, compiled=compiled)
 
 
 @pytest.mark.parametrize("source", READS)
@@ -135,16 +134,16 @@ def test_integer_arrays_without_axes_are_positions_and_lengths(i):
 
     for function, *given in ((lambda x, i: x[i], x, i) for x in (
             [1, 2, 3], (1, 2, 3), (1, "a", 2.5), "abc", b"abc", range(3))):
-        assert not difference(outcome(function, given), outcome(njit(function), given))
+        agree(function, *given)
     for x in [1, 2, 3], (1, 2, 3), "abc", LINE:
         def slices(x, i):
             return x[i:], x[:i], x[::i]
 
-        assert not difference(outcome(slices, (x, i)), outcome(njit(slices), (x, i)))
+        agree(slices, x, i)
     for function, *given in ((change, [1, 2, 3], bytearray(b"abc")), (remove, [1, 2, 3]),
                              (lambda i: (np.zeros(i), np.ones((i, 2)), np.empty(i).shape, np.full(i, 3)), i),
                              (lambda i: (LINE[:2].reshape(i, -1), np.reshape(LINE[:4], (2, i))), i)):
-        assert not difference(outcome(function, given), outcome(njit(function), given))
+        agree(function, *given)
 
 
 @pytest.mark.parametrize("x", [np.float64(2), np.int8(3), np.complex64(1j), np.bool_(True),
@@ -154,7 +153,7 @@ def test_indices_of_scalars(x):
     def new_axes(x):
         return x[()], x[...], x[None], x[None, ...], x[None, None], x[True], x[...,]
 
-    assert not difference(outcome(new_axes, (x,)), outcome(njit(new_axes), (x,)))
+    agree(new_axes, x)
     for function in (lambda x: x[0], lambda x: x[:], lambda x: x["a"], lambda x: x[0, None]):
         with pytest.raises(TypingError, match="invalid index to scalar variable."):
             njit(function)(x)

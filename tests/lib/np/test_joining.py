@@ -1,7 +1,7 @@
 """Joining with dtype=, casting= and out=, of arrays, numbers and lists, and of one array; reshape in column order."""
 import numpy as np
 import pytest
-from tests.oracle import agree
+from tests.oracle import agree_on
 
 from pyjitc import TypingError, njit
 
@@ -48,10 +48,7 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_same_as_numpy(name):
-    function, *calls = CASES[name]
-    compiled = njit(function)
-    for args in calls:
-        agree(function, *args, compiled=compiled)
+    agree_on(*CASES[name])
 
 
 def test_a_reshape_that_copies_is_a_copy():

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from tests.oracle import difference, outcome
+from tests.oracle import agree, agree_on, difference, outcome
 
 from pyjitc import TypingError, njit
 
@@ -67,11 +67,7 @@ def where(a, b, m):
 
 @pytest.mark.parametrize("name", CASES)
 def test_same_as_numpy(name):
-    function, *calls = CASES[name]
-    compiled = njit(function)
-    for args in calls:
-        found = difference(outcome(function, args), outcome(compiled, args))
-        assert not found, (found, args)
+    agree_on(*CASES[name])
 
 
 @pytest.mark.parametrize("make", [np.array, np.asarray, np.ascontiguousarray, np.asfortranarray, np.copy])
@@ -82,8 +78,7 @@ def test_copies_are_copies(make):
 
     compiled = njit(f)
     for (a,) in LAID:
-        found = difference(outcome(f, (a,)), outcome(compiled, (a,)))
-        assert not found, (found, a)
+        agree(f, a, compiled=compiled)
 
 
 @pytest.mark.parametrize("a", [A, F, A[:, ::-1], A.astype(np.int8)])

@@ -2,9 +2,7 @@
 NumPy."""
 import numpy as np
 import pytest
-from tests.oracle import agree
-
-from pyjitc import njit
+from tests.oracle import agree, agree_on
 
 A, A3, NAN = np.arange(6.0).reshape(2, 3), np.arange(24.0).reshape(2, 3, 4), np.nan
 HOLES = np.array([[1.0, NAN, 3.0], [NAN, NAN, 0.5]])
@@ -49,10 +47,7 @@ CASES = {
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", CASES)
 def test_same_as_numpy(name):
-    function, *calls = CASES[name]
-    compiled = njit(function)
-    for args in calls:
-        agree(function, *args, compiled=compiled)
+    agree_on(*CASES[name])
 
 
 SHAPES = [((1,), (4,)), ((4,), (1,)), ((1, 3), (2, 3)), ((2, 3), (2, 1)), ((2, 3), (1, 3)), ((3,), (2, 3)), ((3,), ()),

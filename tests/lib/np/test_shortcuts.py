@@ -2,7 +2,7 @@
 NumPy."""
 import numpy as np
 import pytest
-from tests.oracle import difference, outcome
+from tests.oracle import agree, agree_on, difference, outcome
 
 from pyjitc import njit
 
@@ -40,11 +40,7 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_same_as_numpy(name):
-    function, *calls = CASES[name]
-    compiled = njit(function)
-    for args in calls:
-        found = difference(outcome(function, args), outcome(compiled, args))
-        assert not found, (found, args)
+    agree_on(*CASES[name])
 
 
 @pytest.mark.skipif(not hasattr(np, "row_stack"), reason="gone from NumPy")
@@ -66,9 +62,7 @@ def test_frombuffer_of_bytes():
         return (np.frombuffer(b, np.uint8), np.frombuffer(b, dtype="<i4", count=n), np.frombuffer(b, np.int16, -1, 2),
                 np.frombuffer(b"abcd", np.uint8).sum())
 
-    compiled = njit(f)
-    for args in ((b"abcdefgh", 1), (b"abcdefgh", 3), (b"abcdefghi", 1), (b"", 0)):
-        assert not difference(outcome(f, args), outcome(compiled, args))
+    agree_on(f, (b"abcdefgh", 1), (b"abcdefgh", 3), (b"abcdefghi", 1), (b"", 0))
 
 
 def test_frombuffer_of_a_bytearray_is_its_memory():
@@ -96,4 +90,4 @@ def test_rounding_integers_to_digits_of_run_time():
     for cls in (np.int64, np.int16, np.uint8):
         for x in map(cls, (5, 15, 25, 120)):
             for n in (-3, -2, -1, 0, 2):
-                assert not difference(outcome(rounded, (x, n)), outcome(f, (x, n)))
+                agree(rounded, x, n, compiled=f)

@@ -11,7 +11,7 @@ import struct
 import pytest
 
 from pyjitc import jit, njit
-from tests.oracle import agree
+from tests.oracle import agree, agree_on
 
 
 @dataclasses.dataclass
@@ -86,9 +86,7 @@ def replaced(n):
     (averages_of_iterators, [([1.5, 2.5, 9.0], [1, -2, 2, 7]), ([], [1])]),
     (packed, [(5,), (70000,)]), (replaced, [(3,)])])
 def test_as_in_the_interpreter(function, calls):
-    compiled = njit(function)
-    for args in calls:
-        agree(function, *args, compiled=compiled)
+    agree_on(function, *calls)
 
 
 def draws(seed, items):

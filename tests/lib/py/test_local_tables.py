@@ -12,7 +12,7 @@ import pytest
 
 from pyjitc import njit
 
-from ...oracle import agree
+from ...oracle import agree, agree_on
 
 ROWS = []
 _EDGES = [0, -1, -2, 1, 2**31, 2**32, -2**32, 2**61 - 1, 2**63 - 1, -2**63]
@@ -665,9 +665,7 @@ def shared_and_then_stored(n):
 
 @pytest.mark.parametrize("function, argsets", ROWS)
 def test_agree(function, argsets):
-    compiled = None
-    for args in argsets:
-        compiled = agree(function, *args, compiled=compiled)
+    agree_on(function, *argsets)
 
 
 LOCAL = (counted, words_by_name, words, pairs, quadruples, grouped, two_sum, missing_text, removed, window,

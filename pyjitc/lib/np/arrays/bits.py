@@ -15,7 +15,7 @@ from ..shapes import views
 from ..shapes.arrange import with_length
 from .attributes import at, checked
 from .creation import scalar_of
-from .making import made
+from .making import as_array
 from ..reductions.scans import check_axis
 from ..shapes.views import elements, high_address, item_bits, low_address, overlap
 
@@ -38,7 +38,7 @@ def _unpackbits(a, /, axis=None, count=None, bitorder: Constant = "big"):
 
 
 def _of_bits(name, function, a, rest, order, accepts, message):
-    a = made(name, a) if not isinstance(a.type, Array) else a
+    a = as_array(name, a) if not isinstance(a.type, Array) else a
     if a.type is not None and not accepts(a.type.dtype):
         return Throw(TypeError, message)
     if order not in ("big", "little"):

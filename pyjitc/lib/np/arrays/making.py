@@ -47,7 +47,7 @@ def _made(name, x, dtype=None, order=None, copy=None, ndmin=0, device=None, like
     order = order or "K"
     if order not in ("C", "F", "A", "K"):
         return Throw(ValueError, f"order must be one of 'C', 'F', 'A', or 'K' (got '{order}')")
-    return made(name, x, dtype and scalar_of(dtype), "K" if order == "A" else order,
+    return as_array(name, x, dtype and scalar_of(dtype), "K" if order == "A" else order,
                 None if copy is None else bool(copy), ndmin)
 
 
@@ -75,7 +75,7 @@ def _contiguous(name, order):
     return found
 
 
-def made(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> Expr:
+def as_array(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> Expr:
     """`x` as an array. copy: True; False for an error where a copy is needed; None for a copy where one is needed."""
     if isinstance(x.type, Array):
         return _of_array(x, dtype or x.type.dtype, order, copy, ndmin)

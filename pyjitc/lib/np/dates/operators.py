@@ -13,8 +13,8 @@ from ...protocol import by_python
 from ..elementwise import ufuncs
 from .units import AS_NUMBER
 
-__all__ = ["AS_NUMBER", "assigned", "element", "find_binary", "find_compare", "find_unary", "made", "no_cast", "parsed",
-           "unit_of_texts", "unlike"]
+__all__ = ["AS_NUMBER", "assigned", "constant_of", "element", "find_binary", "find_compare", "find_unary", "no_cast",
+           "parsed", "unit_of_texts", "unlike"]
 
 
 
@@ -102,7 +102,7 @@ def no_cast(s: NpTime, t: NpTime) -> str:
 def parsed(x: Expr, t: NpTime) -> Expr:
     """The date or duration that a text is."""
     if x.known:
-        return made(dtype_of(t).type, x.value, np.datetime_data(dtype_of(t)))
+        return constant_of(dtype_of(t).type, x.value, np.datetime_data(dtype_of(t)))
     return by_python(dtype_of(t).type, x, Const(k.Str, unit_of_texts(t)), type=t)
 
 
@@ -114,7 +114,7 @@ def unit_of_texts(t: NpTime) -> str:
     return f"{t.count}{t.unit}"
 
 
-def made(cls, *args) -> Expr:
+def constant_of(cls, *args) -> Expr:
     """The constant that a call of the class with constants makes."""
     try:
         value = cls(*args)

@@ -14,7 +14,7 @@ from ....types.lattice import dtype_of, type_of_dtype
 from ...build import cast, a_type
 from ...rule import rule
 from ..arrays.creation import scalar_of
-from .operators import AS_NUMBER, made, no_cast, parsed
+from .operators import AS_NUMBER, constant_of, no_cast, parsed
 
 __all__ = ["CALLS", "METHODS", "SCALAR_METHODS", "attribute", "method", "target"]
 
@@ -42,12 +42,12 @@ def _constructor(cls, kind):
     @rule(f"np.{cls.__name__}")
     def found(value=..., unit=None, /):
         if value.type is k.Ellipsis_:
-            return made(cls)
+            return constant_of(cls)
         x, unit = value, _unit(unit, kind)
         if x.known and (type(x.value) in (int, bool, str) or x.value is None or isinstance(x.value, np.generic)):
             if kind == "M" and x.value in ("now", "today"):
                 raise NotNative(f"np.datetime64({x.value!r}) is not compiled", "pass it as an argument")
-            return made(cls, x.value, *() if unit is None else (np.datetime_data(dtype_of(unit)),))
+            return constant_of(cls, x.value, *() if unit is None else (np.datetime_data(dtype_of(unit)),))
         s = x.type
         if isinstance(s, NpTime) and s.kind == kind:
             if unit is None:

@@ -20,7 +20,7 @@ from ...intrinsics import as_type, chosen
 from . import elementwise, loops
 from ..arrays.bits import python_call
 from .elementwise import constant_of, element_type, is_array, whole
-from ..reductions.reductions import somewhere
+from ..reductions.reductions import any_element
 from .ufuncs import loop, typed
 
 __all__ = ["CALLS", "METHODS", "State", "watched_state", "watched_ufunc", "watched_scalars", "watched_fold",
@@ -93,7 +93,7 @@ def watched_state(*, call=None, all=None, divide=None, over=None, under=None, in
 # ---------------------------------------------------------------- kernels: the errors of one element
 
 
-def told(divides, r, finite, unknown):
+def result_flags(divides, r, finite, unknown):
     """The error flags of a result r. divides: whether an infinity means a division by zero; finite: all operands are
     finite; unknown: one of them is nan."""
     return (np.isnan(r) & ~unknown) * INVALID | (np.isinf(r) & finite) * chosen(divides, DIVIDE, OVER)
@@ -106,7 +106,7 @@ def told1(how, least, r, x):
         return (x != 0 if least is None else x == least) * OVER
     if how == "product":
         return told_product(r, x, x)
-    return told(how == "pole", r, np.isfinite(x), np.isnan(x))
+    return result_flags(how == "pole", r, np.isfinite(x), np.isnan(x))
 
 
 def told2(how, least, r, x, y):
@@ -121,10 +121,10 @@ def told2(how, least, r, x, y):
         return told_product(r, x, y)
     finite, unknown = np.isfinite(x) & np.isfinite(y), np.isnan(x) | np.isnan(y)
     if how == "divisor":
-        return told(y == 0, r, finite, unknown)
+        return result_flags(y == 0, r, finite, unknown)
     if how == "base":
-        return told(x == 0, r, finite, unknown)
-    return told(False, r, finite, unknown)
+        return result_flags(x == 0, r, finite, unknown)
+    return result_flags(False, r, finite, unknown)
 
 
 def told_product(r, x, y):
@@ -140,7 +140,7 @@ def told_parts(a, b, c, d):
             | told2("", None, p - q, p, q) | told2("", None, s + t, s, t))
 
 
-def told_wrap(how, least, r, x, y):
+def wrap_flags(how, least, r, x, y):
     """The error flags of an operation on integers of one type: OVER where the result has wrapped."""
     if how == "add":
         return (r < x if least is None else (x ^ r) & (y ^ r) < 0) * OVER
@@ -210,22 +210,22 @@ def made2(name, how, least, r, x, y):
 
 
 def wrapped(name, how, least, r, x, y):
-    return after(name, told_wrap(how, least, r, as_type(x, r.dtype), as_type(y, r.dtype)), r)
+    return after(name, wrap_flags(how, least, r, as_type(x, r.dtype), as_type(y, r.dtype)), r)
 
 
 def folded(name, r, a):
     """Report the errors of a reduction, found from its operand as a whole and its result."""
-    if somewhere(~np.isfinite(r)):
-        report_fold(name, somewhere(np.isnan(r)), somewhere(np.isinf(r)), somewhere(np.isnan(a)),
-                    somewhere(np.isinf(a)))
+    if any_element(~np.isfinite(r)):
+        report_fold(name, any_element(np.isnan(r)), any_element(np.isinf(r)), any_element(np.isnan(a)),
+                    any_element(np.isinf(a)))
     return r
 
 
 def multiplied(name, r, x, y):
-    if somewhere(~np.isfinite(r)):
-        report_fold(name, somewhere(np.isnan(r)), somewhere(np.isinf(r)), somewhere(np.isnan(x))
-                    or somewhere(np.isnan(y)),
-                    somewhere(np.isinf(x)) or somewhere(np.isinf(y)))
+    if any_element(~np.isfinite(r)):
+        report_fold(name, any_element(np.isnan(r)), any_element(np.isinf(r)), any_element(np.isnan(x))
+                    or any_element(np.isnan(y)),
+                    any_element(np.isinf(x)) or any_element(np.isinf(y)))
     return r
 
 
@@ -241,12 +241,12 @@ def report_fold(name, nan, infinite, unknown, given):
         report(name, flags)
 
 
-def told_short(t, x):
+def narrowing_flags(t, x):
     """The error flags of converting a number to a shorter float."""
-    return told(False, as_type(x, t), np.isfinite(x), np.isnan(x))
+    return result_flags(False, as_type(x, t), np.isfinite(x), np.isnan(x))
 
 
-def told_whole(low, high, x):
+def integer_flags(low, high, x):
     """The error flags of converting a number to an integer; truncating a fraction is no error."""
     x = np.float64(x)
     return (~(((x > low - 1.0) | (x == low)) & (x < high))) * INVALID
@@ -366,10 +366,10 @@ def watched_cast(x: Expr, t: k.Type, result: Expr) -> Expr:
     if type(result) is Throw or not isinstance(source, k.NpFloat):
         return result
     if isinstance(t, k.NpFloat) and t.bits < source.bits:
-        met = whole(told_short, [Const(k.DType(t), dtype_of(t))], [x])
+        met = whole(narrowing_flags, [Const(k.DType(t), dtype_of(t))], [x])
     elif isinstance(t, k.NpInt):
         bits = min(_SPAN[t.bits] * (1 if t.signed or t.bits < 32 else 2), 64)
-        met = whole(told_whole, [Const(k.Float, -2.0 ** (bits - 1)),
+        met = whole(integer_flags, [Const(k.Float, -2.0 ** (bits - 1)),
                                  Const(k.Float, 2.0 ** (64 if t is k.uint64 else bits - 1))], [x])
     else:
         return result

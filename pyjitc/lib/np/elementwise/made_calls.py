@@ -22,7 +22,7 @@ __all__ = ["call"]
 
 def call(function: np.ufunc, args, kwargs) -> Expr | None:
     """The expression of function(*args, **kwargs), or None for a ufunc that was not made by this package."""
-    record = ufuncs.made(function)
+    record = ufuncs.record_of(function)
     if record is None:
         return None
     if hasattr(record, "cores"):  # NumPy gives a layout without dimensions no signature

@@ -17,7 +17,7 @@ from ....ops import math as m
 from ....ops.arith import (BAND, BNOT, BOR, BXOR, COMPLEX_MAKE, FADD, FDIV, FEQ, FGE, FGT, FLE, FLT, FMUL, FNE, FNEG,
                            FREM, FSUB, IABS, IGE, IGT, ILE, ILT, IMAG, IMOD, IMUL, INE, INEG, INOT, IEQ, ISUB, REAL)
 from ....ops.structure import SELECT
-from ....runtime.ufuncs import made
+from ....runtime.ufuncs import record_of
 from ....types import kinds as k
 from ....types.lattice import dtype_of, element_types, kind_of, numpy_counterpart, type_of_dtype
 from ...build import apply, cast, convert
@@ -65,7 +65,7 @@ def loop(ufunc: np.ufunc, types: tuple[k.Type, ...], dtype: k.Type | None = None
 
 
 def _find(ufunc, types, dtype, casting, outs):
-    record = made(ufunc)
+    record = record_of(ufunc)
     if len(types) != ufunc.nin:
         raise Mismatch(f"{ufunc.__name__}() takes from {ufunc.nin} to {ufunc.nargs} positional arguments "
                        f"but {len(types)} were given")
@@ -124,7 +124,7 @@ def _loop_of(ufunc, resolved, types):
     if None in resolved:
         raise NotNative(f"np.{ufunc.__name__} of {', '.join(map(str, types))} is not compiled")
     inputs, outputs = tuple(resolved[:ufunc.nin]), tuple(resolved[ufunc.nin:])
-    record = made(ufunc)
+    record = record_of(ufunc)
     if record is not None:
         return _made_loop(record, inputs, outputs)
     kinds = "".join(map(kind_of, inputs))

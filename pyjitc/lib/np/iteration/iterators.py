@@ -18,7 +18,7 @@ from ..shapes import views
 from .applying import all_spread, common_shape, rows_at
 from ..shapes.arrange import is_fortran, permute
 from ..shapes.views import elements, is_contiguous, read_only, view_as
-from ..arrays.making import made
+from ..arrays.making import as_array
 from ..shapes.splitting import as_arrays, highest, joint_shape, shapes_of
 
 __all__ = ["CALLS", "METHODS", "PROTOCOLS", "items"]
@@ -109,7 +109,7 @@ def following(at, shape, k, carry):
 @rule("np.ndenumerate")
 def _ndenumerate(arr):
     x = arr
-    return Call(numbered, x if isinstance(x.type, Array) else made("ndenumerate", x))
+    return Call(numbered, x if isinstance(x.type, Array) else as_array("ndenumerate", x))
 
 
 def numbered(a):
@@ -186,7 +186,7 @@ def _nditer(op, flags=None, op_flags=None, op_dtypes=None, order: Constant = "K"
     if order not in ("C", "F", "K", "A"):
         raise Mismatch("order= of np.nditer must be the constant 'C', 'F', 'A' or 'K'")
     several = is_sequence(x.type)
-    parts = [y if isinstance(y.type, Array) else made("nditer", y) for y in (elements(x) if several else [x])]
+    parts = [y if isinstance(y.type, Array) else as_array("nditer", y) for y in (elements(x) if several else [x])]
     writes = ([w if isinstance(w, tuple) else (w,) for w in access] if any(isinstance(w, tuple) for w in access)
               else [access] * len(parts))
     if len(writes) != len(parts) or any(w[0] not in ("readonly", "readwrite", "writeonly") for w in writes):

@@ -22,7 +22,7 @@ from ..arrays.creation import scalar_of
 from ..indexing.masks import count_true
 from ..elementwise.ufuncs import fold_loop
 
-__all__ = ["CALLS", "EMPTY", "METHODS", "RULES", "axes_of", "refuse_axis", "somewhere"]
+__all__ = ["CALLS", "EMPTY", "METHODS", "RULES", "axes_of", "refuse_axis", "any_element"]
 
 AxisError = np.exceptions.AxisError
 EMPTY = "Mean of empty slice." if NUMPY < (2, 4) else "Mean of empty slice"
@@ -393,21 +393,21 @@ def _mean_type(a):
 def mean(a, axis=None, dtype=None, out=None, keepdims=False, where=True):
     t = mean_type(a) if dtype is None else dtype
     n = count(a, axis, where, keepdims)
-    if somewhere(n == 0):
+    if any_element(n == 0):
         warn(EMPTY)
     if a.dtype == np.float16 and dtype is None:
         total = np.sum(a, axis, np.float32, None, keepdims, where=where)
         return (total / n).astype(np.float16) if out is None else divided(total, n, out)
     total = np.sum(a, axis, t, None, keepdims, where=where)
-    return of_type(np.divide(total, strong(n, total.dtype)), t) if out is None else divided(total, n, out)
+    return of_type(np.divide(total, as_divisor(n, total.dtype)), t) if out is None else divided(total, n, out)
 
 
-def somewhere(x):
+def any_element(x):
     """np.any of an array; a single truth value unchanged."""
     return np.any(x) if isinstance(x, np.ndarray) else x
 
 
-def strong(n, dtype):
+def as_divisor(n, dtype):
     """The count n as a divisor: for a complex dtype as a np.float64, so that NumPy divides in double precision."""
     return np.float64(n) if dtype.kind == "c" and not isinstance(n, np.ndarray) else n
 
@@ -415,7 +415,7 @@ def strong(n, dtype):
 def divided(total, n, out):
     """The quotient stored in `out`; both operands are first converted to its dtype, as in NumPy."""
     put_out(total, out)
-    np.divide(out, strong(n, out.dtype), out=out, casting="unsafe")
+    np.divide(out, as_divisor(n, out.dtype), out=out, casting="unsafe")
     return out
 
 
@@ -472,7 +472,7 @@ def put_out(result, out, name="add"):
     return out
 
 
-def freedom_lost(ddof, correction):
+def ddof_of(ddof, correction):
     """The `ddof` of a call; `correction` is its name in the array API."""
     if correction is None:
         return ddof
@@ -483,15 +483,15 @@ def freedom_lost(ddof, correction):
 
 def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):
     t = mean_type(a) if dtype is None else dtype
-    lost = freedom_lost(ddof, correction)
+    lost = ddof_of(ddof, correction)
     keep = axis is not None  # for a scalar the array stays contiguous
     n = count(a, axis, where, keep)
-    if somewhere(n <= lost):
+    if any_element(n <= lost):
         warn("Degrees of freedom <= 0 for slice")
     if mean is not None:
         return spread(a, center_of(mean), axis, n, lost, keepdims, where, dtype if a.dtype.kind == "f" else t, out)
     total = np.sum(a, axis, t, None, keep, where=where)
-    center = of_type(np.divide(total, strong(n, total.dtype)), t)
+    center = of_type(np.divide(total, as_divisor(n, total.dtype)), t)
     return spread(a, center, axis, n, lost, keepdims, where, t, out)
 
 
@@ -601,7 +601,7 @@ def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=True):
 
 def with_numbers(found):
     """The result of a reduction that ignores nan, after a warning if it contains nan, since all elements were nan."""
-    if found.dtype.kind in "fc" and somewhere(np.isnan(found)):
+    if found.dtype.kind in "fc" and any_element(np.isnan(found)):
         warn("All-NaN slice encountered")
     return found
 
@@ -674,7 +674,7 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, where=True):
     if a.dtype.kind not in "fc":
         return np.mean(a, axis, dtype, out, keepdims, where)
     found, n = mean_and_count(a, axis, dtype, out, keepdims, where)
-    if somewhere(n == 0):
+    if any_element(n == 0):
         warn("Mean of empty slice")
     return put_out(found, out)
 
@@ -702,8 +702,8 @@ def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
     n = numbers_among(a, axis, keepdims, where)
     squares = np.multiply(x, np.conjugate(x)).real if a.dtype.kind == "c" else x * x
     total = np.sum(squares, axis, None if a.dtype.kind == "c" else dtype, None, keepdims, where=where)
-    left = n - freedom_lost(ddof, correction)
-    if somewhere(left <= 0):
+    left = n - ddof_of(ddof, correction)
+    if any_element(left <= 0):
         warn("Degrees of freedom <= 0 for slice.")
     return put_out(of_type(item_of(np.where(left > 0, np.divide(total, left), np.nan)), total.dtype), out)
 
