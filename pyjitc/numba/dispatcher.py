@@ -218,8 +218,7 @@ class NumbaFunction(CompiledFunction):
         if not fitting:
             return operands, None
         chosen = self._declared[min(fitting)[1]]
-        made = [declared.cast(x, t) if kinds.is_number(t) and kinds.is_number(x.type) else x
-                for x, t in zip(operands, chosen.args)]
+        made = [declared.passed(x, t) for x, t in zip(operands, chosen.args)]
         if chosen.args not in self.__dict__.get("__shown__", self._wrapped):
             return made, None  # disable_compile() was called, and declares nothing about the result
         numbers = bool(chosen.args) and all(map(_is_of_numbers, chosen.args))

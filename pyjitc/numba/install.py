@@ -28,7 +28,7 @@ _PLACES = {
     **dict.fromkeys(("core.imputils", "core.datamodel", "core.datamodel.models", "core.datamodel.registry",
                      "core.pythonapi", "core.typing.templates", "core.boxing"), "core.registrations"),
     **dict.fromkeys(("np.extensions", "np.unsafe.ndarray", "cpython.unsafe.tuple"), "np.extensions"),
-    "core.sigutils": "core.sigutils", "core.caching": "core.caching",
+    "np.linalg": "np.linalg", "core.sigutils": "core.sigutils", "core.caching": "core.caching",
     "core.registry": "core.registry", "core.utils": "core.utils", "core.withcontexts": "core.withcontexts",
     "cuda": "cuda", "cuda.libdevice": "libdevice", "core.cgutils": "core.cgutils", "core.typing": "core.typing",
     "core": "core", "np": "np", "misc": "misc", "core.types.abstract": "types", "core.types.common": "types",

@@ -89,6 +89,11 @@ def tenth(x):
     return x * 0.1
 
 
+@nb.njit("float32(float64, boolean)")
+def doubled(x, small):
+    return x * 0.1 if small else 2.5
+
+
 @nb.njit("int32(int64[:])")
 def folded(state):
     state[0] = (state[0] << 13 & 0xFFFFFFFF) ^ state[0]
@@ -100,6 +105,8 @@ def folded(state):
     lambda x: (tenth(x), tenth(2.5), tenth(np.float64(0.1)), tenth(True)),
     lambda x: [mixed(n) % 7 for n in range(x, x + 3)],
     lambda x: folded(np.array([2 ** 31 + x, 2])),
+    lambda x: (tenth(min(np.float64(1.0), x / 2.0)), one_more(min(np.float64(1.0), 0.5))),
+    lambda x: doubled(np.float64(x), x > 9),
 ])
 def test_calls_in_compiled_code_convert_as_declared(caller):
     for x in (3, np.int64(4)):

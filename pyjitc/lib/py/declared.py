@@ -11,7 +11,7 @@ from ...types import kinds as k
 from ...types import text
 from ..build import cast
 from ..rule import intrinsic
-__all__ = ["converting", "converts"]
+__all__ = ["changed", "converting", "converts", "passed"]
 
 _VARARGS, _VARKEYWORDS = 0x4, 0x8
 def converts(found, wanted: k.Type | None, numbers: bool) -> bool:
@@ -54,8 +54,20 @@ def python_number(t: k.Type) -> k.Type:
             else k.Float if k.is_float(t) else k.Int)
 
 
+def passed(x: Expr, wanted: k.Type) -> Expr:
+    """The argument x converted to `wanted`, if both are numbers."""
+    x = _wide(x)
+    return cast(x, wanted) if k.is_number(x.type) and k.is_number(wanted) else x
+
+
+def _wide(x: Expr) -> Expr:
+    return Apply(structure.DUAL_WIDE, x) if isinstance(x.type, k.Dual) else x
+
+
 def changed(x: Expr, wanted: k.Type | None, numbers: bool) -> Expr:
     """The result x converted to `wanted`."""
+    if numbers or wanted is not None:
+        x = _wide(x)
     if _is_truth(x.type):
         return Call(truth, x) if numbers else x
     if isinstance(x.type, k.Tuple):

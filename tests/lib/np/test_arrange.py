@@ -179,3 +179,19 @@ def test_axes_that_are_not_constants():
 
     with pytest.raises(TypingError, match="axes must be known at compile time(.|\n)*write a tuple of constants"):
         njit(f)(np.ones((2, 3)), 1)
+
+
+@pytest.mark.parametrize("function", [
+    lambda a, i, j: np.swapaxes(a, i, j), lambda a, i, j: a.swapaxes(i, j) + 1, lambda a, i, j: np.swapaxes(a, 1, j),
+    lambda a, i, j: np.sort(np.swapaxes(a, i, -1)),
+])
+def test_axes_that_change_places_are_known_at_run_time(function):
+    a, compiled = np.arange(24.0).reshape(2, 3, 4), njit(function)
+    for i, j in ((0, 1), (-1, 0), (2, 2), (np.int8(1), -3), (3, 0), (0, -4)):
+        agree(function, a, i, j, compiled=compiled)
+
+
+def test_swapped_axes_are_a_view():
+    a = np.arange(6.0).reshape(2, 3)
+    found = njit(lambda a, i: np.swapaxes(a, i, 1))(a, 0)
+    assert np.shares_memory(found, a) and found.strides == a.T.strides

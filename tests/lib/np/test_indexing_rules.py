@@ -53,6 +53,9 @@ READS = {
     "np.ravel_multi_index((m, m), (2, 1), mode='wrap')": [(LINE, PAIR * 5)],
     "np.ravel_multi_index((m, m), (2, 3), order='F')": [(LINE, PAIR)],
     "np.ravel_multi_index((m, m), (2, 1), mode=('raise', 'clip'))": [(LINE, PAIR)],
+    "np.ravel_multi_index(m, (2, 3))": [(LINE, np.array([[1, 0], [2, 1]])), (LINE, np.array([1, 2])), (LINE, PAIR * 9),
+                                        (LINE, np.array([[1, 0], [2, 1]]).T)],
+    "np.ravel_multi_index(m, tuple([2, 1]), mode='clip', order='F')": [(LINE, np.array([[1, 0, 7], [2, 1, 0]]))],
     "np.where(a)": [(LINE, 0), (CUBE, 0), (np.array(3), 0)],
 }
 WRITES = {

@@ -10,6 +10,7 @@ from ....types import kinds as k
 from ....types.kinds import Array, DType, Int, NpBool, NpInt, is_integer
 from ....types.lattice import dtype_of, kind_of, numpy_counterpart
 from ...build import is_sequence, promoted, a_type
+from ...protocol import by_python
 from ...rule import Constant, methods, rule
 from ...intrinsics import as_type
 from ..elementwise import elementwise
@@ -334,8 +335,13 @@ def raveled(shape, index, dims, modes, order):
 
 @rule("np.ravel_multi_index")
 def _ravel_multi_index(multi_index, dims, mode: Constant = "raise", order: Constant = "C"):
-    if not is_sequence(multi_index.type):
-        raise NotNative("np.ravel_multi_index of one array is not compiled", "write a tuple of arrays")
+    t = multi_index.type
+    if isinstance(t, Array) and isinstance(t.dtype, NpInt) and t.ndim in (1, 2) and isinstance(mode, str):
+        # how many axes the indices are for is known at run time only
+        return by_python(np.ravel_multi_index, multi_index, dims, Const(k.Str, mode), _order(order),
+                         type=k.int64 if t.ndim == 1 else Array(k.int64, 1))
+    if not is_sequence(t):
+        raise NotNative(f"np.ravel_multi_index of {a_type(t)} is not compiled", "write a tuple of arrays")
     parts = [_integers(x) for x in elements(multi_index)]
     n = len(elements(dims)) if is_sequence(dims.type) else 1
     if n != len(parts):

@@ -293,9 +293,28 @@ def _transposed(a, axes):
     return permute(a, [j % n for j in order])
 
 
+def swapped(sizes, i, j, at):
+    """A tuple with the items i and j in each other's place."""
+    if at == len(sizes):
+        return ()
+    return (sizes[j if at == i else i if at == j else at],) + swapped(sizes, i, j, at + 1)
+
+
+def with_swapped_axes(a, axis1, axis2):
+    n = a.ndim
+    if not -n <= axis1 < n:
+        raise np.exceptions.AxisError(axis1, n, "axis1")
+    if not -n <= axis2 < n:
+        raise np.exceptions.AxisError(axis2, n, "axis2")
+    i, j = int(axis1) % n, int(axis2) % n
+    return np.lib.stride_tricks.as_strided(a, swapped(a.shape, i, j, 0), swapped(a.strides, i, j, 0))
+
+
 @rule("np.swapaxes")
 def _swapaxes(a, axis1, axis2):
     n = a.type.ndim
+    if n and all(k.is_integer(x.type) for x in (axis1, axis2)) and not (axis1.known and axis2.known):
+        return Call(with_swapped_axes, a, axis1, axis2)
     order = list(range(n))
     found = []
     for name, x in (("axis1", axis1), ("axis2", axis2)):
