@@ -76,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
                                     "[--as-numba] SCRIPT [ARGUMENT ...]")
     run.add_argument("--time", action="store_true", help="print the time of every stage of compiling at the end")
     run.add_argument("--dump", metavar="STAGE[:FUNCTION]", help="print what a stage of compiling made")
-    run.add_argument("--perf", action="store_true", help="name compiled functions to perf, in /tmp/perf-PID.map")
+    run.add_argument("--perf", action="store_true", help="name compiled functions to perf and py-spy")
     run.add_argument("--disable", action="store_true", help="leave every function to the interpreter")
     run.add_argument("--as-numba", action="store_true", help="`import numba` gives pyjitc.numba")
     run.add_argument("script", metavar="SCRIPT")

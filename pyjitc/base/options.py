@@ -110,7 +110,7 @@ ENVIRONMENT = {
     "PYJITC_CACHE_SIZE": "how many megabytes the disk cache may hold (else 256)",
     "PYJITC_DUMP": "stage[:function],...: print IR after a stage (generic, typed, a pass, llvm, asm; all) to stderr",
     "PYJITC_TIME": "1: print the time of every stage of a compile to stderr at exit",
-    "PYJITC_PERF": "1: write names and addresses of compiled functions to /tmp/perf-PID.map, where perf looks for them",
+    "PYJITC_PERF": "1: give compiled functions names for perf and py-spy, in temporary files and /tmp/perf-PID.map",
     "PYJITC_NUM_THREADS": "most threads of parallel regions and of kernels on the CPU (else the number of processors)",
     "PYJITC_BLAS": "none: matrix products and factorisations by own loops, without the BLAS and LAPACK that NumPy uses",
     "PYJITC_VERIFY": "1: verify the IR after every pass; last: after inference and the last passes",

@@ -9,11 +9,13 @@ from .leaves import components
 
 __all__ = ["call"]
 
+_SMALL = 53  # the most instructions of a chunk that LLVM is expected to inline
+
 
 def call(e, inst: ir.Inst, callee: ir.Function) -> str:
     """Emit the call of a function for all chunks; returns the status. A single chunk needs no pool. The function keeps
     one caller, the one that loads the values from a frame: where it had two, LLVM made slower code of it. A single
-    chunk has a frame of its own, which is gone where LLVM inlines the call."""
+    chunk that is small has a frame of its own, which is gone where LLVM inlines the call."""
     chunks, *rest = [e.values[x] for x in inst.args]
     parts = [(c, v) for p, values in zip(callee.params[1:], rest, strict=True)
              for c, v in zip(components(p.type), values, strict=True)]
@@ -28,19 +30,20 @@ def call(e, inst: ir.Inst, callee: ir.Function) -> str:
             e.line(f"store {memory_type(c)} {v}, ptr {where}, align 8")
         return made
 
+    shared = None if sum(len(block.insts) for block in callee.blocks) <= _SMALL else frame()
     single, several, done = e.label("single"), e.label("several"), e.label("done")
     e.branch(e.assign(f"icmp eq i64 {chunks[0]}, 1"), single, several)
     e.start(single)
-    alone = e.assign(f"call i32 {entry}(ptr {frame()}, i64 0)")
+    alone = e.assign(f"call i32 {entry}(ptr {shared or frame()}, i64 0)")
     at_single = e.current
     e.jump(done)
     e.start(several)
-    given = f"ptr {entry}, ptr {frame()}, i64 {chunks[0]}, ptr null, i1 {rest[2][0]}"
-    shared = e.assign(f"call i32 @pyjitc_region({given})")
+    given = f"ptr {entry}, ptr {shared or frame()}, i64 {chunks[0]}, ptr null, i1 {rest[2][0]}"
+    together = e.assign(f"call i32 @pyjitc_region({given})")
     at_several = e.current
     e.jump(done)
     e.start(done)
-    return e.phi("i32", [(alone, at_single), (shared, at_several)])
+    return e.phi("i32", [(alone, at_single), (together, at_several)])
 
 
 def _entry(outer, callee: ir.Function, types: list[str]) -> str:

@@ -114,8 +114,9 @@ class _Loading:
             self.relocate(section, entries)
         _protect(self.base, self.protected)
         if environment("PYJITC_PERF") not in ("", "0"):
-            perf.tell((value, s[5], _shown(self.name_of(s), s[1] >> 4 == 1, self.title))
-                      for s, value in zip(self.symbols, self.values) if s[1] & 15 == _STT_FUNC and s[3] in self.place)
+            named = ((value, s[5], _shown(self.name_of(s), s[1] >> 4 == 1, self.title))
+                     for s, value in zip(self.symbols, self.values) if s[1] & 15 == _STT_FUNC and s[3] in self.place)
+            perf.tell(self.base, self.protected, named)
         return Image(self.memory, exported, self.objects)
 
     def read(self) -> None:

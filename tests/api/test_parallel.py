@@ -5,6 +5,7 @@ import copy
 import gc
 import io
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -1041,6 +1042,25 @@ def test_the_loop_of_a_chunk_is_vectorised():
     f(A)
     (text,) = f.inspect_llvm().values()
     assert "x double>" in text and "@pyjitc_region(" in text
+
+
+def statements_of_few_elements(c, a):
+    for i in range(a.shape[0]):
+        for k in range(a.shape[1]):
+            c[i, :i + 1] += a[i, k] * a[:i + 1, k]
+
+
+def test_a_small_single_chunk_is_inlined_and_stores_nothing_for_the_pool():
+    agree(statements_of_few_elements, np.ones((5, 5)), np.arange(25.0).reshape(5, 5), outlined=2)
+    f = njit(parallel=True)(statements_of_few_elements)
+    f(np.ones((5, 5)), np.ones((5, 5)))
+    (text,) = f.inspect_llvm().values()
+    blocks = re.split(r"\n(?=\S+:|define)", text)
+    calls = [(found[1], block) for block in blocks
+             for found in re.finditer(r"@pyjitc_region\(ptr nonnull \S+ ptr nonnull (%\S+),", block)]
+    assert calls and "call i32 @region" not in text
+    for frame, block in calls:  # what the chunk reads is stored where the pool is called
+        assert [one is block for one in blocks if re.search(rf"store .*, ptr {frame},", one)] == [True]
 
 
 def test_without_the_option_it_is_a_range():

@@ -1,4 +1,4 @@
-"""PYJITC_PERF: names of compiled code for `perf`."""
+"""PYJITC_PERF: names of compiled code for `perf` and py-spy."""
 import os
 import pathlib
 import shutil
@@ -59,6 +59,34 @@ for name in (f"pyjitc::Sums.of_products:{__file__}", "pyjitc::helper"):
 spans = sorted(span for spans in entries().values() for span in spans)
 assert all(one + size <= other for (one, size), (other, _) in zip(spans, spans[1:]))
 """,
+    "files": """
+import struct
+(native,) = Sums.of_products._natives.values()
+def mapped(address):
+    with open("/proc/self/maps") as lines:
+        for line in lines:
+            span, rights, offset, _, _, *file = line.split()
+            first, last = (int(x, 16) for x in span.split("-"))
+            if first <= address < last:
+                return rights, file[0], address - first + int(offset, 16)
+def functions(content):
+    at, = struct.unpack_from("<Q", content, 40)
+    sections = [struct.unpack_from("<IIQQQQIIQQ", content, at + 64 * n) for n in range(5)]
+    table, names = sections[2], sections[3]
+    for at in range(table[4] + 24, table[4] + table[5], 24):
+        name, _, _, _, value, size = struct.unpack_from("<IBBHQQ", content, at)
+        start = names[4] + name
+        yield content[start:content.index(b"\\0", start)].decode(), value, size
+for name, spans in entries().items():
+    for address, size in spans:
+        rights, file, place = mapped(address)
+        assert rights == "r-xp" and os.path.dirname(file) == perf.folder(), (name, rights, file)
+        with open(file, "rb") as content:
+            content = content.read()
+        assert (name, place, size) in set(functions(content))  # the addresses of the table are places in the file
+assert os.stat(perf.folder()).st_mode & 0o77 == 0
+assert Sums.of_products(np.ones(3)) == Sums.of_products.py_func(np.ones(3))
+""",
     "child of a fork": """
 before = entries()
 child = os.fork()
@@ -76,7 +104,7 @@ assert os.waitpid(child, 0)[1] == 0 and entries() == before
 def run(tmp_path, source, **variables):
     script = tmp_path / "program.py"
     script.write_text(source)
-    place = {**os.environ, "PYTHONPATH": str(ROOT), **variables}
+    place = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path), **variables}
     return subprocess.run([sys.executable, str(script)], env=place, capture_output=True, text=True)
 
 
@@ -92,16 +120,37 @@ def test_nothing_is_written_unasked(tmp_path):
 
 def test_a_file_that_cannot_be_written_is_told_once(tmp_path):
     link = "import os\nos.symlink('/nowhere', f'/tmp/perf-{os.getpid()}.map')\n"
-    done = run(tmp_path, link + PROGRAM + "os.remove(perf.path())", PYJITC_PERF="1")
+    done = run(tmp_path, link + PROGRAM + "os.remove(perf.path())\n", PYJITC_PERF="1")
     assert done.returncode == 0 and done.stderr.count("RuntimeWarning: PYJITC_PERF: /tmp/perf-") == 1, done.stderr
+
+
+def test_code_runs_where_it_cannot_be_mapped_from_a_file(tmp_path):
+    nowhere = "from pyjitc.runtime import perf\nperf._folders.append('/nowhere')\n"
+    done = run(tmp_path, nowhere + PROGRAM + CHECKS["addresses"] + "os.remove(perf.path())\n", PYJITC_PERF="1")
+    assert done.returncode == 0 and done.stderr.count("RuntimeWarning: PYJITC_PERF: code cannot") == 1, done.stderr
+
+
+BUSY = "from pyjitc import njit\n\n@njit\ndef busy(n):\n    s = 0\n    for i in range(n):\n" \
+       "        s ^= i * i % 7\n    return s\n\nbusy(400_000_000)\n"
+
+
+@pytest.mark.skipif(shutil.which("py-spy") is None, reason="py-spy is not installed")
+def test_py_spy_finds_the_names(tmp_path):
+    script, stacks = tmp_path / "busy.py", tmp_path / "stacks"
+    script.write_text(BUSY)
+    place = {**os.environ, "PYTHONPATH": str(ROOT), "PYJITC_PERF": "1", "TMPDIR": str(tmp_path)}
+    command = ["py-spy", "record", "--native", "-f", "raw", "-o", str(stacks), "--", sys.executable, str(script)]
+    recorded = subprocess.run(command, env=place, capture_output=True, text=True)
+    if recorded.returncode:
+        pytest.skip(f"py-spy may not record here: {recorded.stderr.strip()[:100]}")
+    assert ";pyjitc::busy:" in stacks.read_text()
 
 
 @pytest.mark.skipif(shutil.which("perf") is None, reason="perf is not installed")
 def test_perf_finds_the_names(tmp_path):
     script, data = tmp_path / "busy.py", tmp_path / "perf.data"
-    script.write_text("from pyjitc import njit\n\n@njit\ndef busy(n):\n    s = 0\n    for i in range(n):\n"
-                      "        s ^= i * i % 7\n    return s\n\nbusy(200_000_000)\n")
-    place = {**os.environ, "PYTHONPATH": str(ROOT)}
+    script.write_text(BUSY)
+    place = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
     command = ["perf", "record", "-q", "-o", str(data), sys.executable, "-m", "pyjitc", "run", "--perf", str(script)]
     recorded = subprocess.run(command, env=place, capture_output=True, text=True)
     if recorded.returncode:
