@@ -36,7 +36,7 @@ class Metadata:
     def __init__(self):
         self.novectorize_loops = 0
         self.vector_loops: list[tuple[int, bool]] = []  # the interleave count, whether iterations are independent
-        self.unrolled_loops = 0
+        self.unrolled_loops: list[int] = []  # into how many iterations
         self.branching = False  # whether an unrolled loop has branches
         self.ordered = False  # whether a loop is to be vectorised that sums floats in order
         self.scopes: dict[tuple, int] = {}  # (function, group of arrays, number in it) -> number of the alias scope
@@ -59,10 +59,10 @@ class Metadata:
         return 10_000 + len(self.vector_loops)
 
     def unrolled_loop(self, how) -> int:
-        """The number of new loop metadata: unroll four times; how: the attribute `unroll` of the loop."""
-        self.unrolled_loops += 1
+        """The number of new loop metadata: unroll four or eight times; how: the attribute `unroll` of the loop."""
+        self.unrolled_loops.append(8 if how == "look-ups" else 4)
         self.branching |= how == "branches"
-        return 20_000 + self.unrolled_loops
+        return 20_000 + len(self.unrolled_loops)
 
     def scope_list(self, scopes) -> int:
         """The number of the metadata of a list of alias scopes; the scopes are made at their first use."""
@@ -83,9 +83,11 @@ class Metadata:
             parts += (f'!{n} = distinct !{{!{n}{", !6" * independent}{", " + counts[count] if count else ""}}}'
                       for n, (count, independent) in enumerate(self.vector_loops, 10_001))
         if self.unrolled_loops:
-            parts.append('!30000 = !{!"llvm.loop.unroll.count", i32 4}')
+            parts += (f'!{30_000 + count} = !{{!"llvm.loop.unroll.count", i32 {count}}}'
+                      for count in dict.fromkeys(self.unrolled_loops))
             scalar = ", !3" * self.ordered  # sums that are not worth vectorising stay as they are
-            parts += (f"!{n} = distinct !{{!{n}, !30000{scalar}}}" for n in range(20_001, 20_001 + self.unrolled_loops))
+            parts += (f"!{n} = distinct !{{!{n}, !{30_000 + count}{scalar}}}"
+                      for n, count in enumerate(self.unrolled_loops, 20_001))
         if self.scopes:
             parts.append("!50000 = distinct !{!50000}")
             for (_, _, number), n in self.scopes.items():

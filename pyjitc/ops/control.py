@@ -13,7 +13,7 @@ LOOP_HINTS = {
     "novectorize": "LLVM does not vectorise, interleave or unroll the loop: it is the copy that keeps its checks "
                    "(passes/versioning.py), or too short or in need of its order (passes/hints.py)",
     "unroll": "four iterations are written as one; 'branches': those beyond a multiple of four have a loop of their "
-              "own (passes/polling.py)",
+              "own; 'look-ups': eight (passes/polling.py)",
     "ordered": "floats are summed in order, and what is added is computed in vectors (passes/polling.py)",
     "parallel": "no iteration touches what another writes (passes/polling.py; of the threads of a block "
                 "passes/grid.py)",

@@ -287,17 +287,20 @@ def _made_of(value, parts) -> set[ir.Value]:
 
 
 def worth_unrolling(counted, defs) -> bool | str:
-    """Whether to unroll a loop, and "branches" where it is one with branches: it is a chain of steps that cannot be
-    vectorised, and short enough for its own overhead to count. Such are loops with computed indices, look-ups in tables
-    of bytes, sums of floats and running sums inside another loop, loops of scalars (whose steps LLVM can combine), and
-    loops of a few operations that branch. Unrolling others only costs compile time."""
+    """Whether to unroll a loop, "branches" where it is one with branches, and "look-ups" where it looks up bytes: it is
+    a chain of steps that cannot be vectorised, and short enough for its own overhead to count. Such are loops with
+    computed indices, look-ups in tables of bytes, sums of floats and running sums inside another loop, loops of scalars
+    (whose steps LLVM can combine), and loops of a few operations that branch. Unrolling others only costs compile
+    time."""
     loop = counted.loop
     if _branches(counted):
         return "branches"
     ops = [i.op for b in loop.blocks for i in b.insts]
     if CHECK_INDEX in ops:
         return len(ops) <= _TIGHT
-    if size(loop) <= _TIGHT and (_looks_up(counted, defs) or loop.parent is not None and _chains(counted, defs)):
+    if size(loop) <= _TIGHT and _looks_up(counted, defs):
+        return "look-ups"
+    if size(loop) <= _TIGHT and loop.parent is not None and _chains(counted, defs):
         return True
     carried = {p.type for p in loop.header.params if p not in counted.steps}
     held = [i for b in loop.blocks for i in b.insts if i.op is ARRAY_STORE and i.attrs.get("held")]

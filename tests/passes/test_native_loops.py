@@ -856,3 +856,27 @@ def test_constants_do_not_count_for_the_vectors_in_flight(name, vectors):
     made = njit(lambda x: function(x))
     made(np.ones(3, np.float32))
     assert f"interleave: {vectors}" in str(made._inspect("opt", None))
+
+
+def marked(text, wanted):
+    table = np.zeros(256, np.uint8)
+    for i in range(wanted.size):
+        table[wanted[i]] = 1
+    count, last = 0, -1
+    for i in range(text.size):
+        if table[text[i]] != 0:
+            count += 1
+            last = i
+    return count, last
+
+
+def test_look_ups_of_bytes_are_written_eight_times():
+    """No processor gathers bytes, and the jump back takes a good part of such a trip."""
+    rng, compiled = np.random.default_rng(10), njit(marked)
+    wanted = np.array([3, 200, 255], np.uint8)
+    for n in (0, 1, 3, 7, 8, 9, 15, 16, 100):
+        text = rng.integers(0, 256, n).astype(np.uint8)
+        for values in (wanted, wanted[:0], text[:5].copy()):
+            assert compiled(text, values) == marked(text, values)
+    assert "unroll: 'look-ups'" in str(compiled._inspect("opt", None))
+    assert compiled.inspect_llvm(compiled.signatures[0]).count("load i8") >= 16  # two in each copy
