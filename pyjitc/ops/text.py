@@ -353,9 +353,10 @@ class Style(NamedTuple):
     zeros: int  # the width up to which zeros follow the sign
     commas: bool
     plus: bool
+    percent: bool
 
 
-_AS_STR = Style(-1, 0, "<", " ", 0, False, False)
+_AS_STR = Style(-1, 0, "<", " ", 0, False, False, False)
 PART_SIZE = 96  # bytes of the memory for a part of a text, as in codegen/decimals.py
 _WIDEST = 40  # characters of a part: the head of its object has 48 bytes, and a sign and commas may be added
 
@@ -378,12 +379,12 @@ def style_of(spec: str, t) -> Style | None:
     digits = 6 if kind else -1
     if t is Float and kind[:1] == "." and kind[1:-1].isdecimal() and len(kind) <= 4:
         digits, kind = int(kind[1:-1]), kind[-1]
-    if (kind not in {Str: ("", "s"), Int: ("", "d"), Float: ("", "f")}[t] or not spec.isascii() or len(width) > 3
+    if (kind not in {Str: ("", "s"), Int: ("", "d"), Float: ("", "f", "%")}[t] or not spec.isascii() or len(width) > 3
             or int(width or 0) > _WIDEST or zeros and (aligned or commas) or t is Str and (plus or commas or zeros)
-            or t is Float and not 0 <= digits <= 9 and (plus or commas or zeros)):
+            or t is Float and (kind == "%" or not 0 <= digits <= 9) and (plus or commas or zeros)):
         return None
     size = int(width or 0)
-    return Style(digits, 0 if zeros else size, align, fill, size if zeros else 0, commas, plus)
+    return Style(digits, 0 if zeros else size, align, fill, size if zeros else 0, commas, plus, kind == "%")
 
 
 def _styled_part(e, t, x: str, spec: str, style: Style) -> str:
@@ -399,6 +400,7 @@ def _styled_part(e, t, x: str, spec: str, style: Style) -> str:
     elif style.digits < 0:
         call = f"{e.helper('pyj_decimal_of_float')}(double {x})"
     else:
+        x = e.assign(f"fmul double {x}, 1.0e2") if style.percent else x
         call = f"{e.helper('pyj_decimal_fixed_part')}(double {x}, i32 {style.digits}, ptr {room})"
     return e.assign(f"call ptr {call}")
 
@@ -406,7 +408,7 @@ def _styled_part(e, t, x: str, spec: str, style: Style) -> str:
 def _padding(e, part: str, style: Style) -> tuple[str | None, str | None]:
     """What fills a part before it and behind it."""
     length = _load(e, "i64", part, STR["length"])
-    missing = e.assign(f"sub i64 {style.width}, {length}")
+    missing = e.assign(f"sub i64 {style.width - style.percent}, {length}")
     missing = e.assign(f"call i64 @llvm.smax.i64(i64 {missing}, i64 0)")
     before = missing if style.align == ">" else e.assign(f"lshr i64 {missing}, 1")
     counts = {"<": (None, missing), ">": (missing, None)}.get(style.align) or (
@@ -442,7 +444,8 @@ def _build_lower(e, inst, *values):
     joined = []
     for part, style in zip(parts, styles):
         before, behind = _padding(e, part, style) if style.width else (None, None)
-        joined += [one for one in (before, part, behind) if one is not None]
+        sign = e.object("%") if style.percent else None
+        joined += [one for one in (before, part, sign, behind) if one is not None]
     table = e.alloca("ptr", len(joined))
     for n, part in enumerate(joined):
         e.line(f"store ptr {part}, ptr {e.assign(f'getelementptr ptr, ptr {table}, i64 {n}')}")

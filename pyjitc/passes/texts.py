@@ -221,7 +221,7 @@ def _format(facts: Facts, inst: Inst) -> Value | None:
     style = t.style_of(spec, value.type)
     if style is None:
         return None
-    if value.type is Float and not (style.width or style.zeros or style.commas or style.plus):
+    if value.type is Float and not (style.width or style.zeros or style.commas or style.plus or style.percent):
         if style.digits < 0:
             _become(inst, _MADE[Float], value)
         else:

@@ -9,7 +9,7 @@ from types import FunctionType
 from ...infer.constants import constant
 from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Fresh, Mismatch, NotNative
 from ...infer.names import describe
-from ...ops.arith import IGT
+from ...ops.arith import BNOT, IGT
 from ...ops.localtables import can_be_key
 from ...ops.structure import METHOD_MAKE, PACK, STRUCT_GET, TUPLE_MAKE
 from ...ops.tables import (
@@ -128,9 +128,22 @@ class _Counter(_Default):
             operator.pos if op == "+" else operator.neg, x, type=t))
 
     def compare(self, op, x, y):
-        if isinstance(y.type, CounterDict):
-            return by_python(SYMBOLS[op], x, y, type=Bool)
-        return super().compare(op, x, y)
+        if not isinstance(y.type, CounterDict):
+            return super().compare(op, x, y)
+        if op in ("==", "!=") and x.type is y.type and can_be_key(x.type.keys) and x.type.values is Int:
+            same = Call(have_same_counts, x, y)
+            return same if op == "==" else Apply(BNOT, same)
+        return by_python(SYMBOLS[op], x, y, type=Bool)
+
+
+def have_same_counts(x, y):
+    for key in x:
+        if x[key] != y[key]:
+            return False
+    for key in y:
+        if x[key] != y[key]:
+            return False
+    return True
 
 
 # ---------------------------------------------------------------- methods

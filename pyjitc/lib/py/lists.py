@@ -8,6 +8,7 @@ import operator
 import sys
 from types import BuiltinFunctionType, FunctionType
 
+from ...base.lazy import lazy
 from ...infer.constants import plain_value
 from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Fresh, Mismatch, NeedsList, Operand
 from ...infer.names import describe
@@ -18,13 +19,14 @@ from ...ops.pyobject import PY_CALL
 from ...ops.sorting import SORT_BY, SORT_KEYS, SORT_PUT
 from ...ops.structure import DISCARD, METHOD_MAKE, PACK, STRUCT_GET
 from ...types import kinds as k
-from ...types.kinds import Bool, Ellipsis_, Int, List, ListDisplay, Object, Slice, Type, Undefined, is_integer
+from ...types.kinds import Bool, Ellipsis_, Int, List, ListDisplay, NoneType, Object, Slice, Type, Undefined, is_integer
 from ..build import SYMBOLS, whole_number
 from ..intrinsics import NOTHING
 from ..protocol import Protocol, State, boxed, by_python, protocol_of, text_by_python
 from ..rule import expression, intrinsic, rule
 from . import conversions, ranges
 
+textfn = lazy("pyjitc.lib.py.textfn")
 __all__ = ["CALLS", "PROTOCOLS", "item_of", "position", "real", "whole"]
 
 
@@ -299,6 +301,8 @@ in_order.rule = _in_order  # type: ignore[attr-defined]  # where table.py looks
 
 @rule("sorted")
 def _sorted(iterable, /, *, key=None, reverse=False):
+    if iterable.type is k.Str and (key is None or key.type is NoneType):
+        return Call(textfn.sorted_characters, iterable, expression(reverse))
     made = listed(iterable)
     return CallValue(expression(sort_into), made, key or expression(None), reverse)
 

@@ -10,8 +10,8 @@ from ..protocol import State
 
 __all__ = ["PROTOCOLS", "bytearray_item", "bytearray_iterate", "bytearray_of", "bytearray_reversed", "bytes_item",
            "bytes_iterate", "bytes_of", "bytes_part", "bytes_reversed", "chr_", "extend", "index", "joined",
-           "joined_bytes", "memory_iterate", "memory_reversed", "ord_", "ord_of_byte", "rindex", "set_byte", "str_item",
-           "str_iterate", "str_part", "str_reversed"]
+           "joined_bytes", "memory_iterate", "memory_reversed", "ord_", "ord_of_byte", "rindex", "set_byte",
+           "sorted_characters", "str_item", "str_iterate", "str_part", "str_reversed"]
 
 
 def str_item(s, i):
@@ -246,3 +246,9 @@ def memory_step(state):
 
 PROTOCOLS = {"str_iterator": State(str_step), "bytes_iterator": State(bytes_step),
              "bytearray_iterator": State(bytearray_step), "memory_iterator": State(memory_step)}
+
+
+def sorted_characters(text, reverse):
+    codes = [STR_CODE(text, i) for i in range(len(text))]
+    codes.sort(reverse=reverse)
+    return [STR_CHAR(code) for code in codes]

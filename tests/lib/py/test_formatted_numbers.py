@@ -101,7 +101,7 @@ def test_numbers_are_written_into_the_text_of_which_they_are_parts():
         assert kept(2.5, n) == (f"{n}", f"{n}|2.5", f"{n}{n}|2.5{n}")
 
 
-_KINDS = {int: ("", "d", "x"), float: ("", "f", ".2f", ".0f", ".9f", ".12f", ".3e"), str: ("", "s", ".2")}
+_KINDS = {int: ("", "d", "x"), float: ("", "f", ".2f", ".0f", ".9f", ".12f", ".3e", "%", ".1%"), str: ("", "s", ".2")}
 _VALUES = {int: (0, 7, -12, 999, -1000, 1234567, 2**63 - 1, -2**63),
            float: (0.0, -0.0, 999.995, -1234.5678, 123456789.125, 2.0**53, -1e300, math.nan, -math.inf),
            str: ("", "ab", "h\xe9llo", "\u0119", "x" * 41)}
@@ -134,8 +134,8 @@ def test_formats_with_widths_signs_and_commas(cls):
 
 
 def test_formats_make_no_object_of_a_number():
-    compiled = njit(lambda s, n, x: f"{s:<8}|{n:>5d}|{n:04}|{x:>10,.2f}|{x:+.1f}|{x:9}")
-    assert compiled("ab", 7, 1234.5) == "ab      |    7|0007|  1,234.50|+1234.5|   1234.5"
+    compiled = njit(lambda s, n, x: f"{s:<8}|{n:>5d}|{n:04}|{x:>10,.2f}|{x:+.1f}|{x:9}|{x:.0%}")
+    assert compiled("ab", 7, 1234.5) == "ab      |    7|0007|  1,234.50|+1234.5|   1234.5|123450%"
     (text,) = compiled.inspect_llvm().values()
     assert "PyObject_Format" not in text and "PyLong_FromLongLong" not in text
 

@@ -824,3 +824,18 @@ def test_a_counter_of_an_iterable_is_a_table_without_objects():
 @pytest.mark.parametrize("given", [[[1]], 5, [1, "a"], [1.5, 1.5], {"a": 2}, None])
 def test_counters_of_other_things(given):
     agree(lambda x: Counter(x), given)
+
+
+@case(("ab", "ba"), ("aab", "ab"), ("", "a"), ("a", ""))
+def counters_are_compared(a, b):
+    x, y = Counter(a), Counter(b)
+    before = x == y, x != y, x == {"a": 1}, x <= y
+    y["q"] = x["r"]
+    return before, x == y, y == x, "r" in x, len(y)
+
+
+def test_counters_are_compared_as_tables():
+    compiled = njit(lambda a, b: Counter(a) == Counter(b))
+    assert compiled("listen", "silent") and not compiled("ab", "abb")
+    (text,) = compiled.inspect_llvm().values()
+    assert "pyj_table_slot_str" in text

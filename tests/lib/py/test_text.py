@@ -389,6 +389,17 @@ def test_beginnings_and_ends_of_several_texts():
     assert "PyObject_Vectorcall" not in text
 
 
+def test_characters_are_sorted_as_code_points():
+    def f(s):
+        return sorted(s), sorted(s, reverse=True), "".join(sorted(s)), sorted(s, key=None), sorted(s, reverse=len(s))
+
+    each(f, (*TEXTS, "banana", "zyx" * 50))
+    compiled = njit(lambda a, b: sorted(a) == sorted(b))
+    assert compiled("listen", "silent") and not compiled("ab", "abb")
+    (text,) = compiled.inspect_llvm().values()
+    assert "pyj_sort_native" in text
+
+
 def test_formatting_by_percent():
     def f(i, x, s):
         return ("%d-%s" % (i, s), "%s" % s, "%s%%" % i, "%r|%s" % (s, x), "%5.2f|%x" % (x, i), "%d" % x,
