@@ -214,3 +214,88 @@ def test_one_array_for_two_arguments_that_a_loop_only_replaces():
     by_x, by_w = grad(repeated, (0, 1))(X, X, 3)
     change = jvp(repeated, (X, X, 3), (X + 1, X + 2, None))[1]
     assert change == pytest.approx(by_x @ (X + 1) + by_w @ (X + 2), rel=1e-12)
+
+
+def shortened(x):
+    s = 0.0
+    while len(x) > 1:
+        s += x[0] ** 2
+        x = x[1:]
+    return s + x[0]
+
+
+def halves(x):
+    s = 0.0
+    while len(x) > 1:
+        s += x[-1] * x[0]
+        x = x[::2] if x[0] > 0 else x[len(x) // 2:]
+    return s + x[0] ** 3
+
+
+def parts_of_new_arrays(x, n):
+    y = x * 2.0
+    s = 0.0
+    for i in range(1, n):
+        s += np.sum(y ** 2)
+        y = (y * x[:len(y)])[i % 2:]
+    return s + y[0]
+
+
+def parts_of_filled_arrays(x, n):
+    y = x * 2.0
+    for _ in range(1, n):
+        z = np.empty(len(y) + 2)
+        for j in range(len(y)):
+            z[j] = y[j] * y[0]
+        z[len(y)], z[len(y) + 1] = y[1], 1.0
+        y = z[:len(y) - 1]
+    return np.sum(y)
+
+
+def stacked(x, c, n):
+    for _ in range(n):
+        c = np.stack([x[k] * c[k] for k in range(2)])
+    return np.sum(c ** 2)
+
+
+@pytest.mark.parametrize("function, args", (
+    (shortened, (X,)), (halves, (X,)), (parts_of_new_arrays, (X, 3)), (parts_of_filled_arrays, (X, 3)),
+    (stacked, (TABLE, TABLE[:2] + 1, 3))))
+def test_parts_of_arrays_whose_length_changes_in_a_loop(function, args):
+    agree(function, *args)
+
+
+def the_first_or_its_square(x):
+    b = x
+    for i in range(3):
+        b = x if b[0] > i else b * x
+    return np.sum(b)
+
+
+def multiplied(x):
+    y = x
+    for i in range(3):
+        y = y * x[i]
+    return np.sum(y)
+
+
+@pytest.mark.parametrize("function", (shortened, the_first_or_its_square, multiplied))
+def test_arguments_with_strides_in_loops_that_pass_them_on(function):
+    x = np.repeat(X, 2)
+    np.testing.assert_allclose(grad(function)(x[::2]), grad(function)(X), rtol=1e-14)
+    np.testing.assert_allclose(grad(function)(X[::-1]), grad(function)(X[::-1].copy()), rtol=1e-14)
+
+
+def exchanged_and_turned(x):
+    a, b = x[:2], x[2:]
+    s = 0.0
+    for _ in range(4):
+        s += a[0] * b[0]
+        a, b = b * 1.5, a[::-1]
+    return s + np.sum(a * b)
+
+
+@pytest.mark.parametrize("memory", (100, 100_000))
+def test_bounded_memory_of_parts_of_arrays(memory):
+    (expected,) = agree(exchanged_and_turned, X)
+    np.testing.assert_allclose(grad(exchanged_and_turned, memory=memory)(X), expected, rtol=1e-13)

@@ -439,8 +439,12 @@ class _Reverse:
         for x in arriving:
             way = Block("s")
             ways.append(Edge(way))
-            way.insts.append(self.back(Builder(way.insts), block, x, cur, live, ks))
+            inner, at = Builder(way.insts), ks
             self.new(way, block)
+            if is_header and x[0] in loop.blocks:  # arrays have the shapes of the trip before
+                at = {**ks, loop: inner.op(a.ISUB, ks[loop], inner.const(1, k.Int), flags="nsw")}
+                self.owner[way], self.ks[way] = x[0], at
+            way.insts.append(self.back(inner, block, x, cur, live, at))
         if is_header:
             assert len(arriving) == 2
             ways = ways if arriving[0][0] in loop.blocks else ways[::-1]
@@ -487,31 +491,28 @@ class _Reverse:
         return above.terminator.args[0], (arms.index(0), arms.index(1))
 
     def back(self, b, block, x, cur, live, ks):
-        """The jump to the reverse of the block that an edge comes from."""
+        """The jump to the reverse of the block that an edge comes from. ks: loop -> the number of its visit there."""
         p, inst, e = x
         target, _ = self.past[p] if inst.unwind is e else self.R[p]
-        cur, views = dict(cur), set()
+        given = {q: g for q, g in cur.items() if q in block.params}
+        cur, views = {v: g for v, g in cur.items() if v not in given}, set()  # of the trip before, in a loop
         for q, y in zip(block.params, e.args):
-            if q in cur and self.flows(y) and self.root(y) is not y:
-                self.add(b, cur, y, cur[q])
+            if q in given and self.flows(y) and self.root(y) is not y:
+                self.add(b, cur, y, given[q])
                 views.add(self.root(y))
         args = []
         for v in self.leaving[p]:
             if inst.unwind is e and v.inst is inst:
                 continue
-            names = [v] if v in live[block] or v in views else []
-            names += [q for q, y in zip(block.params, e.args) if y is v]
-            if len(names) + (v in views) > 1 and self.flows(v) and self.has_names(v):
+            names = [q for q, y in zip(block.params, e.args) if y is v]
+            here = v in live[block] or v in views
+            if len(names) + here + (v in views) > 1 and self.flows(v) and self.has_names(v):
                 raise refused(self.fn, inst, "an array that is written into has two names here, in a loop: there is no "
                               "derivative of that yet", "copy it for the second name: b = a.copy()")
-            args.append(self.summed(b, v, [cur[q] for q in names if q in cur]))
+            terms = [cur[v]] if here and v in cur else []
+            args.append(self.summed(b, v, terms + [given[q] for q in names if q in given]))
         for loop in self.ks[p]:
-            if loop not in ks:
-                args.append(self.form.final[loop, block])
-            elif block is loop.header and p in loop.blocks:
-                args.append(b.op(a.ISUB, ks[loop], b.const(1, k.Int), flags="nsw"))
-            else:
-                args.append(ks[loop])
+            args.append(ks[loop] if loop in ks else self.form.final[loop, block])
         return Inst(c.JUMP, loc=b.loc, targets=[Edge(target, args)])
 
     def summed(self, b, v, terms):
@@ -586,6 +587,7 @@ class _Reverse:
     def adjoint_of_argument(self, b, cur, t, p):
         if type(t) is not k.Array:
             return cur[p] if p in cur else b.zero(tangent_type(t))
+        p = self.root(p)  # a copy of the argument in C order
         if p not in self.shadow and p not in cur:
             return self.zeros(b, p)
         if p in self.shadow and self.shadow[p].type is gradient_type(t):
