@@ -648,6 +648,14 @@ def test_under_numbas_names_a_sum_that_cannot_be_divided_runs_on_one_thread(func
         numba.njit(parallel=True)(carries)(argument)
 
 
+@pytest.mark.parametrize("function, argument", [
+    (least_from_zero, A.astype(np.float32)), (greatest_from_a_float, A.astype(int))])
+def test_under_numbas_names_an_extreme_of_several_types_runs_on_one_thread(function, argument):
+    with pytest.warns(ParallelWarning, match="the reduction 's' has several types; start it with a value"):
+        found = outcome(numba.njit(parallel=True)(function), (argument,))
+    assert not difference(outcome(function, (argument,)), found)
+
+
 @pytest.mark.parametrize("dtype", [np.int32, np.int64, np.float32])
 def test_sums_of_array_elements_and_numbers_have_the_type_with_which_they_start(dtype):
     def adds(a, s):
