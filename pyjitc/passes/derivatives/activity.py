@@ -11,7 +11,7 @@ from types import FunctionType
 from typing import Iterable
 
 from ...ir.cfg import reverse_postorder
-from ...ir.core import COUNTS, ERRORS, WRITES, Function, Inst, Value, writes
+from ...ir.core import COUNTS, ERRORS, NEW_OBJECT, WRITES, Function, Inst, Value, writes
 from ...ops import arith as a
 from ...ops import control as c
 from ...ops import math as m
@@ -366,7 +366,8 @@ class Activity:
         if op in (s.UNION_MAKE, s.UNION_GET, s.UNION_CAST):
             return refused(self.fn, inst, "a variable that varies has several types here, of which there is no "
                            "derivative", "give it the same type on every path: 0.0 for 0 and for None")
-        values = inst.args if inst.result is None else [*inst.args, inst.result]
+        result = [] if inst.result is None else [inst.result]
+        values = [*result, *inst.args] if op.traits & NEW_OBJECT else [*inst.args, *result]
         holder = next((text for v in values for kind, text in _CONTAINERS if isinstance(v.type, kind)), None)
         if holder is not None:
             return refused(self.fn, inst, f"what varies is put into {holder} here, or taken out of it: there is no "

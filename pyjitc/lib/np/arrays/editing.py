@@ -13,7 +13,7 @@ from ..shapes.arrange import is_fortran, window, with_length
 from .making import raised
 from ..reductions.reductions import AxisError, axes_of
 from ..reductions.scans import check_axis
-from ..shapes.views import elements, shape_text, slice_bounds
+from ..shapes.views import each, elements, shape_text, slice_bounds
 
 __all__ = ["CALLS", "METHODS"]
 
@@ -193,13 +193,7 @@ def kept(a, keep, axis):
 def resize(a, new_shape):
     if isinstance(new_shape, (int, np.integer)):
         return resized(np.ravel(np.asarray(a)), (int(new_shape),))
-    return resized(np.ravel(np.asarray(a)), lengths(new_shape, 0))
-
-
-def lengths(shape, j):
-    if j == len(shape):
-        return ()
-    return (int(shape[j]),) + lengths(shape, j + 1)
+    return resized(np.ravel(np.asarray(a)), each(int, new_shape))
 
 
 def check_lengths(shape, j):

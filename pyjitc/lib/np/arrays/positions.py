@@ -9,7 +9,8 @@ from ....types.kinds import Bool
 from ...build import compiled
 from ...rule import Constant, rule
 from ..shapes.arrange import stretch
-from ..shapes.splitting import as_arrays, as_list, stretched
+from ..shapes.splitting import as_list, spread
+from ..shapes.views import each
 
 __all__ = ["CALLS", "METHODS"]
 
@@ -29,13 +30,13 @@ SPARSE_TUPLE = type(np.meshgrid(0, sparse=True, copy=False)) is tuple  # the cla
 
 
 def grid(axes, fresh, sparse, swapped):
-    arrays = as_arrays(axes, 0)
+    arrays = each(np.asarray, axes)
     places = (1, 0) + counting(2, len(axes)) if swapped else counting(0, len(axes))
     open_ = opened(arrays, places, 0)
     if sparse:
         return copied(open_, 0) if fresh else open_ if SPARSE_TUPLE else as_list(open_)
     shape = lengths(arrays, places, 0)
-    return filled(open_, shape, 0) if fresh else stretched(open_, shape, 0)
+    return each(repeated, open_, shape) if fresh else each(spread, open_, shape)
 
 
 def counting(start, stop):
@@ -63,12 +64,6 @@ def copied(arrays, j):
     if j == len(arrays):
         return ()
     return (arrays[j].copy(),) + copied(arrays, j + 1)
-
-
-def filled(arrays, shape, j):
-    if j == len(arrays):
-        return ()
-    return (repeated(arrays[j], shape),) + filled(arrays, shape, j + 1)
 
 
 def repeated(a, shape):

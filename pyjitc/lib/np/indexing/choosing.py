@@ -15,7 +15,7 @@ from ...rule import Constant, methods, rule
 from ...intrinsics import as_type
 from ..elementwise import elementwise
 from ..shapes.arrange import stretch
-from ..shapes.views import elements
+from ..shapes.views import each, elements
 from .indexing import arrayed
 from ..sorting.searching import flatnonzero
 from ..shapes.splitting import joint_shape_of
@@ -158,14 +158,10 @@ def first_true(conditions, choices, dtype, j):
     return first_true(conditions, choices, dtype, j + 1)
 
 
-def shapes_of(parts, j):
-    return () if j == len(parts) else (np.shape(parts[j]),) + shapes_of(parts, j + 1)
-
-
 def select(conditions, choices, dtype, axes, axes_of_choices):
     """np.select: the conditions are broadcast together, then the choices, then both."""
-    first = joint_shape_of(shapes_of(conditions, 0), axes)
-    second = joint_shape_of(shapes_of(choices, 0), axes_of_choices)
+    first = joint_shape_of(each(np.shape, conditions), axes)
+    second = joint_shape_of(each(np.shape, choices), axes_of_choices)
     return selected(joint_shape_of((first, second), max(axes, axes_of_choices)), dtype, conditions, choices)
 
 
@@ -277,13 +273,11 @@ def _dims(x: Expr):
     for p in parts:
         if not is_integer(p.type):
             raise Mismatch("the shape must be a tuple of integers")
-    return Call(as_ints, _tuple(parts), Const(Int, 0))
+    return Call(as_ints, _tuple(parts))
 
 
-def as_ints(x, j):
-    if j == len(x):
-        return ()
-    return (int(x[j]),) + as_ints(x, j + 1)
+def as_ints(x):
+    return each(int, x)
 
 
 def _order(order):

@@ -16,13 +16,13 @@ from ...build import compiled, is_sequence, type_name
 from ...intrinsics import as_element, as_type
 from ...rule import Constant, intrinsic, rule
 from ..elementwise import elementwise
-from ..shapes.views import elements, place
+from ..shapes.views import each, elements, place
 from ..arrays.creation import scalar_of
 from ..arrays.positions import indices
 from ..reductions.scans import check_axis
-from ..shapes.splitting import as_arrays, spread
+from ..shapes.splitting import spread
 
-__all__ = ["CALLS", "METHODS", "all_spread", "call_vectorized", "common_shape", "rows_at"]
+__all__ = ["CALLS", "METHODS", "call_vectorized", "common_shape", "rows_at"]
 
 
 def _tuple(parts):
@@ -205,13 +205,13 @@ def call_vectorized(target: Expr, args, kwargs) -> Expr:
 
 
 def vectorized(f, args, dtypes):
-    arrays = as_arrays(args, 0)
+    arrays = each(np.asarray, args)
     shape = common_shape(arrays)
     if total(shape, 0) == 0:
         if dtypes is None:
             raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
         return results(new_empty(shape, dtypes, 0))
-    spreads = all_spread(arrays, shape, 0)
+    spreads = each(spread, arrays, shape)
     first = as_results(f(*first_of(spreads, place(shape, 0, len(shape)), 0)))  # its types are those of the results
     outs = new_results(first, shape, dtypes, 0)
     put_calls(outs, spreads, f)
@@ -234,10 +234,6 @@ def as_results(x):
 
 def new_empty(shape, dtypes, j):
     return () if j == len(dtypes) else (np.empty(shape, dtypes[j]),) + new_empty(shape, dtypes, j + 1)
-
-
-def all_spread(arrays, shape, j):
-    return () if j == len(arrays) else (spread(arrays[j], shape),) + all_spread(arrays, shape, j + 1)
 
 
 def first_of(arrays, at, j):

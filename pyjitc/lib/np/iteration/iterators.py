@@ -15,11 +15,11 @@ from ...intrinsics import NOTHING
 from ...protocol import Protocol, State
 from ...rule import Constant, intrinsic, rule
 from ..shapes import views
-from .applying import all_spread, common_shape, rows_at
+from .applying import common_shape, rows_at
 from ..shapes.arrange import is_fortran, permute
-from ..shapes.views import elements, is_contiguous, read_only, view_as
+from ..shapes.views import each, elements, is_contiguous, read_only, view_as
 from ..arrays.making import as_array
-from ..shapes.splitting import as_arrays, highest, joint_shape, shapes_of
+from ..shapes.splitting import highest, joint_shape, spread
 
 __all__ = ["CALLS", "METHODS", "PROTOCOLS", "items"]
 
@@ -297,7 +297,7 @@ def cell(a, i):
 def joint(arrays, order, empty, writes):
     shape = common_shape(arrays)
     check_filled(shape, empty)
-    arrays = all_spread(arrays, shape, 0)
+    arrays = each(spread, arrays, shape)
     if order == "K":
         return rows_of_cells(by_memory(forward_all(arrays, 0), 1), writes)
     return rows_of_cells(turned(arrays, order, 0), writes)
@@ -367,11 +367,7 @@ def compared(arrays, axis, other):
 def moved_behind(arrays, axis, place):
     if axis + 1 >= arrays[0].ndim:
         return arrays
-    return moved_behind(all_exchanged(arrays, axis, axis < place, 0), axis + 1, place)
-
-
-def all_exchanged(arrays, axis, turn, j):
-    return () if j == len(arrays) else (exchanged(arrays[j], axis, turn),) + all_exchanged(arrays, axis, turn, j + 1)
+    return moved_behind(each(exchanged, arrays, axis, axis < place), axis + 1, place)
 
 
 def turned(arrays, order, j):
@@ -413,8 +409,8 @@ def _broadcast(*args):
 
 
 def broadcast_parts(args):
-    arrays = as_arrays(args, 0)
-    return all_spread(arrays, joint_shape(shapes_of(arrays, 0), highest(arrays, 0), 0), 0)
+    arrays = each(np.asarray, args)
+    return each(spread, arrays, joint_shape(each(np.shape, arrays), highest(arrays, 0), 0))
 
 
 class _Broadcast(Protocol):

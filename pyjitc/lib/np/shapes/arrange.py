@@ -22,7 +22,7 @@ from ..arrays import creation
 from ..indexing import subscripts
 from . import views
 from ..reductions.reductions import axes_of
-from .views import elements, is_contiguous, is_writable, view_as
+from .views import each, elements, is_contiguous, is_writable, view_as
 
 __all__ = ["CALLS", "METHODS"]
 
@@ -495,19 +495,15 @@ def stride_or_zero(n, stride):
 
 
 def atleast_1d(*arys):
-    return of_rank(arys[0], 1) if len(arys) == 1 else all_of_rank(arys, 1, 0)
+    return of_rank(arys[0], 1) if len(arys) == 1 else each(of_rank, arys, 1)
 
 
 def atleast_2d(*arys):
-    return of_rank(arys[0], 2) if len(arys) == 1 else all_of_rank(arys, 2, 0)
+    return of_rank(arys[0], 2) if len(arys) == 1 else each(of_rank, arys, 2)
 
 
 def atleast_3d(*arys):
-    return of_rank(arys[0], 3) if len(arys) == 1 else all_of_rank(arys, 3, 0)
-
-
-def all_of_rank(arys, rank, i):
-    return () if i == len(arys) else (of_rank(arys[i], rank),) + all_of_rank(arys, rank, i + 1)
+    return of_rank(arys[0], 3) if len(arys) == 1 else each(of_rank, arys, 3)
 
 
 def of_rank(x, rank):

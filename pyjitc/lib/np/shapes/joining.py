@@ -12,7 +12,7 @@ from ...build import a_type, compiled, type_name
 from ...rule import intrinsic
 from . import views
 from .arrange import common_dtype, window
-from .views import elements
+from .views import each, elements
 from ..arrays.creation import scalar_of
 from ..reductions.reductions import refuse_axis
 from ..reductions.scans import check_axis
@@ -70,10 +70,6 @@ def order_of(parts):
 # ---------------------------------------------------------------- a tuple of arrays
 
 
-def arrays_of(parts, i):
-    return () if i == len(parts) else (np.asarray(parts[i]),) + arrays_of(parts, i + 1)
-
-
 def join(parts, axis, out, dtype, casting):
     check_parts(parts, 0)
     place = check_axis(axis, parts[0].ndim)
@@ -95,17 +91,13 @@ def written(parts, axis, shape, out, t):
 
 
 def join_flat(parts, out, dtype, casting):
-    flat = flattened(parts, 0)
+    flat = each(np.ravel, parts)
     if out is not None:
         if out.ndim != 1:
             raise ValueError("Output array must be 1D")
         if len(out) != total_length(flat, 0, 0):
             raise ValueError("Output array is the wrong size")
     return join(flat, 0, out, dtype, casting)
-
-
-def flattened(parts, i):
-    return () if i == len(parts) else (np.ravel(parts[i]),) + flattened(parts, i + 1)
 
 
 def check_parts(parts, i):
@@ -189,9 +181,9 @@ def lifted_items(a, rank):
 def concatenate(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
     if isinstance(arrays, (tuple, list)):
         if axis is None:
-            return join_flat(arrays_of(arrays, 0), out, dtype, casting)
+            return join_flat(each(np.asarray, arrays), out, dtype, casting)
         check_is_axis(axis)
-        return join(arrays_of(arrays, 0), axis, out, dtype, casting)
+        return join(each(np.asarray, arrays), axis, out, dtype, casting)
     if not isinstance(arrays, np.ndarray):
         not_joined("np.concatenate", arrays)
     if axis is None:
@@ -205,7 +197,7 @@ def concatenate(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
 def stack(arrays, axis=0, out=None, *, dtype=None, casting="same_kind"):
     check_is_axis(axis)
     if isinstance(arrays, (tuple, list)):
-        parts = arrays_of(arrays, 0)
+        parts = each(np.asarray, arrays)
         if len(parts) == 0:
             raise ValueError("need at least one array to stack")
         check_same_shape(parts, 1)

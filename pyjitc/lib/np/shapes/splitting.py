@@ -19,7 +19,7 @@ from ...build import is_sequence, provoked
 from ...rule import intrinsic, rule
 from ...py import conversions
 from .arrange import stretch, window
-from .views import elements
+from .views import each, elements
 from ..reductions.reductions import axes_of
 
 __all__ = ["CALLS", "METHODS", "as_list", "the_axis"]
@@ -153,30 +153,12 @@ def _broadcast_arrays(*args, subok=False):
 
 
 def stretched_all(args):
-    arrays = as_arrays(args, 0)
-    return stretched(arrays, joint_shape(shapes_of(arrays, 0), highest(arrays, 0), 0), 0)
-
-
-def as_arrays(args, k):
-    if k == len(args):
-        return ()
-    return (np.asarray(args[k]),) + as_arrays(args, k + 1)
-
-
-def shapes_of(arrays, k):
-    if k == len(arrays):
-        return ()
-    return (arrays[k].shape,) + shapes_of(arrays, k + 1)
+    arrays = each(np.asarray, args)
+    return each(spread, arrays, joint_shape(each(np.shape, arrays), highest(arrays, 0), 0))
 
 
 def highest(arrays, k):
     return 0 if k == len(arrays) else max(arrays[k].ndim, highest(arrays, k + 1))
-
-
-def stretched(arrays, shape, k):
-    if k == len(arrays):
-        return ()
-    return (spread(arrays[k], shape),) + stretched(arrays, shape, k + 1)
 
 
 @intrinsic

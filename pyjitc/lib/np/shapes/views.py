@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....base.lazy import lazy
-from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
+from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, Throw
 from ....ops.arith import CAST, IADD, ILT, IMUL, ISUB
 from ....ops.memory import ARRAY_DATA, ARRAY_DIM, ARRAY_NEW, ARRAY_STORE, ARRAY_STRIDE, ARRAY_VIEW, CHECK_INDEX
 from ....ops.structure import RETYPE, SELECT, SLICE_GET, TUPLE_GET, TUPLE_MAKE
@@ -24,7 +24,7 @@ from ...rule import intrinsic, rule
 conversions = lazy("pyjitc.lib.py.conversions")
 
 __all__ = ["getattr_", "ZERO", "ONE", "item_bits", "transpose", "transposed", "boxed",
-           "elements", "view_as", "read_only", "overlap", "is_contiguous", "place", "duplicate", "unaliased"]
+           "each", "elements", "view_as", "read_only", "overlap", "is_contiguous", "place", "duplicate", "unaliased"]
 
 ZERO, ONE = Const(Int, 0), Const(Int, 1)
 _NO_INDEX = "slice indices must be integers or None or have an __index__ method"
@@ -291,6 +291,12 @@ def duplicate(a):
 def elements(x: Expr) -> list[Expr]:
     """The items of a tuple or of a list display; any other value as the only item."""
     return protocol_of(x.type).elements(x) if is_sequence(x.type) else [x]
+
+
+@intrinsic
+def each(function, items, *more):
+    """The tuple of function(item, *more) for each item of a tuple."""
+    return Apply(TUPLE_MAKE, *[CallValue(function, item, *more) for item in elements(items)], cls=None)
 
 
 @intrinsic
