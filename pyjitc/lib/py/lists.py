@@ -17,7 +17,7 @@ from ...ops import sorting
 from ...ops.memory import CELL_LOAD, CELL_STORE
 from ...ops.pyobject import PY_CALL
 from ...ops.sorting import SORT_BY, SORT_KEYS, SORT_PUT
-from ...ops.structure import DISCARD, METHOD_MAKE, PACK, STRUCT_GET
+from ...ops.structure import DISCARD, METHOD_MAKE, METHOD_SELF, PACK, STRUCT_GET
 from ...types import kinds as k
 from ...types.kinds import Bool, Ellipsis_, Int, List, ListDisplay, NoneType, Object, Slice, Type, Undefined, is_integer
 from ..build import SYMBOLS, whole_number
@@ -304,7 +304,14 @@ def _sorted(iterable, /, *, key=None, reverse=False):
     if iterable.type is k.Str and (key is None or key.type is NoneType):
         return Call(textfn.sorted_characters, iterable, expression(reverse))
     made = listed(iterable)
+    if key is not None and _is_get(key.type) and item_of(iterable.type) is key.type.receiver.keys:
+        return Call(sort_by_get, made, Apply(METHOD_SELF, key), reverse)
     return CallValue(expression(sort_into), made, key or expression(None), reverse)
+
+
+def _is_get(t: Type) -> bool:
+    """Whether a callable of type t is `d.get` of a dict."""
+    return isinstance(t, k.Method) and t.name == "get" and isinstance(t.receiver, k.Dict)
 
 
 @rule("list", "iterable=..., /")
@@ -330,6 +337,14 @@ def sort_into(x, key, reverse):
     else:
         sort_keyed(x, x, key, reverse)
     return x
+
+
+def sort_by_get(x, d, reverse):
+    """Sort a new list by d.get. Where all items are keys of d, the key is never None and has one type."""
+    for item in x:
+        if item not in d:
+            return sort_into(x, d.get, reverse)
+    return sort_into(x, lambda item: d[item], reverse)
 
 
 def sort_by_copy(x, key, reverse):

@@ -1,6 +1,7 @@
 """Sorting by keys that are numbers, compared with the interpreter: orders, stability, which objects, exceptions."""
 import math
 import random
+from collections import Counter, defaultdict
 
 import pytest
 
@@ -182,3 +183,18 @@ def counts(words):
 ], ids=lambda x: getattr(x, "__name__", None))
 def test_agree(function, args):
     agree(function, *args)
+
+
+def by_get(d, items):
+    return sorted(d, key=d.get), sorted(list(d), key=d.get, reverse=len(items)), sorted(items, key=d.get)
+
+
+@pytest.mark.parametrize("d", [{"a": 3, "b": 1, "c": 1}, {"x": 1}, Counter("hello world"), defaultdict(int, a=3, b=2)])
+def test_keys_by_their_values(d):
+    compiled = None
+    for items in (["a"], [], ["b", "a"], ["q"], ["q", "r"], ["a", "q"]):
+        compiled = agree(by_get, d, items, compiled=compiled)
+    made = njit(lambda d: sorted(d, key=d.get))
+    assert made({"a": 2.5, "b": 0.5}) == ["b", "a"]
+    (text,) = made.inspect_llvm().values()
+    assert "pyj_sort_words" in text
