@@ -802,3 +802,21 @@ def test_an_array_that_is_not_set_is_returned_without_elements():
         same(nb.njit(function)(a, True), function(a, True))
         with pytest.raises(UnboundLocalError, match="'found'"):
             nb.njit(function)(a, False)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.complex128])
+def test_a_system_of_equations_is_solved_in_place(dtype):
+    from pyjitc.numba.np.linalg import _LAPACK
+    gesv = _LAPACK().numba_xgesv(nb.from_dtype(np.dtype(dtype)))
+
+    @nb.njit
+    def solved(a, b):
+        n, pivots = len(a), np.empty(len(a), np.int32)
+        return gesv(ord("x"), n, b.shape[-1] if b.ndim == 2 else 1, a.ctypes, n, pivots.ctypes, b.ctypes, n)
+
+    a = np.array([[4, 1], [2, 3]], dtype)
+    for b in (np.array([1, 2], dtype), np.array([[1, 2], [5, 7]], dtype)):
+        wanted = np.linalg.solve(a.T, b.T).T  # the order of Fortran
+        assert solved(a, b) == 0
+        np.testing.assert_allclose(b, wanted, rtol=1e-6)
+    assert solved(np.zeros((2, 2), dtype), np.ones(2, dtype)) == 1
