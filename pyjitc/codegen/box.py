@@ -10,7 +10,7 @@ from __future__ import annotations
 from types import MemberDescriptorType
 
 from ..base.lazy import lazy
-from ..front.recursion import Recursive, is_marker
+from ..front.functions import Recursive, is_marker
 from ..ir.core import Inst, Value
 from ..ops.arith import CAST
 from ..runtime import platform

@@ -7,8 +7,10 @@ import weakref
 from types import CodeType, FunctionType
 
 from ..base.lazy import lazy
+from ..types.kinds import Singleton
 
-__all__ = ["Prototype", "TRANSFORMED", "prototype_of", "nested", "carrier", "passing", "placed"]
+__all__ = ["Prototype", "Recursive", "SELF", "TRANSFORMED", "prototype_of", "nested", "carrier", "is_marker", "passing",
+           "placed"]
 
 _inspect = lazy("inspect")
 
@@ -47,6 +49,30 @@ class Prototype:
 
     def __repr__(self):
         return self.qualname
+
+
+SELF = "self"  # among the parts of a Recursive
+
+
+class Recursive:
+    """A placeholder in a closure for a function that is made later (recursion.py). parts: one entry for each item of
+    that function's closure: a Recursive, SELF (the running function) or the index of an item of the closure that
+    contains this placeholder."""
+
+    def __init__(self, name: str):
+        self.name = name
+        self.code = None
+        self.qualname = ""
+        self.own = False  # whether it is the function whose closure contains it
+        self.parts: tuple = ()
+
+    def __repr__(self):
+        return f"recursive {self.name}"
+
+
+def is_marker(t) -> bool:
+    """Whether a type is a placeholder in a closure for a function other than the one that has the closure."""
+    return isinstance(t, Singleton) and type(t.value) is Recursive and not t.value.own
 
 
 _interned: weakref.WeakValueDictionary = weakref.WeakValueDictionary()

@@ -8,30 +8,13 @@ After:   even = function[marker: odd is function[me]]; odd = function[even]
 """
 from __future__ import annotations
 
-from ..types.kinds import Singleton
 from .bytecode import VERSION
+from .functions import SELF, Recursive
 
-__all__ = ["Recursive", "SELF", "find", "is_marker"]
+__all__ = ["find"]
 
-SELF = "self"
 _MAKING = frozenset({"LOAD_CLOSURE", "LOAD_FAST", "BUILD_TUPLE", "LOAD_CONST", "MAKE_FUNCTION",
                      "SET_FUNCTION_ATTRIBUTE", "STORE_DEREF", "STORE_FAST", "NOP", "EXTENDED_ARG"})
-
-
-class Recursive:
-    """A placeholder in a closure for a function that is made later. parts: one entry for each item of that function's
-    closure: a Recursive, SELF (the running function) or the index of an item of the closure that contains this
-    placeholder."""
-
-    def __init__(self, name: str):
-        self.name = name
-        self.code = None
-        self.qualname = ""
-        self.own = False  # whether it is the function whose closure contains it
-        self.parts: tuple = ()
-
-    def __repr__(self):
-        return f"recursive {self.name}"
 
 
 class _Made:
@@ -45,11 +28,6 @@ class _Made:
         self.code, self.qualname, self.plain = code, qualname, plain
         self.names = list(code.co_freevars)
         self.early: dict[str, Recursive] = {}
-
-
-def is_marker(t) -> bool:
-    """Whether a type is a placeholder in a closure for a function other than the one that has the closure."""
-    return isinstance(t, Singleton) and type(t.value) is Recursive and not t.value.own
 
 
 def find(code, instrs, stores, takes, fixed, cell_name, as_objects):

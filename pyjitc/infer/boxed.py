@@ -4,7 +4,7 @@ from __future__ import annotations
 import operator
 from typing import Any, Hashable
 
-from ..front.recursion import is_marker
+from ..front.functions import is_marker
 from ..ops import pyobject, structure
 from ..types.kinds import (
     Bool, Exception_, Float, Int, ListDisplay, Method, NoneType, Object, Singleton, Str, Tuple, Type, Unbound, any_part,

@@ -9,7 +9,7 @@ import sys
 import types as pytypes
 from typing import Any, Callable
 
-from ..front.recursion import Recursive
+from ..front.functions import Recursive
 from ..ir import core as ir
 from ..ops.control import UNBOUND
 from ..runtime.dispatcher import Callable_

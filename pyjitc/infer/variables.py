@@ -8,7 +8,7 @@ import numpy as np
 
 from ..base.errors import did_you_mean
 from ..base.lazy import lazy
-from ..front.recursion import Recursive, SELF
+from ..front.functions import SELF, Recursive
 from ..ir import core as ir
 from ..ops import control, generic, pyobject, structure
 from ..ops.arith import numpy_class

@@ -20,7 +20,6 @@ from ..types.classes import OPERATORS
 from ..types.kinds import Bool, Ellipsis_, Float, Iterator, Method, Object, ObjectOf, Singleton, Union
 from . import intrinsics, kinds, operations
 from .build import BATCHED, DERIVATIVES, FLAGS
-from .np import index
 from . import extended
 from .protocol import State, boxed, protocol_of, rule_of_kinds
 from .py import index as py_index
@@ -33,6 +32,7 @@ elementwise, reductions = lazy("pyjitc.lib.np.elementwise.elementwise"), lazy("p
 subscripts, views = lazy("pyjitc.lib.np.indexing.subscripts"), lazy("pyjitc.lib.np.shapes.views")
 conversions, iteration, py_builtins = (lazy("pyjitc.lib.py.conversions"), lazy("pyjitc.lib.py.iteration"),
                                        lazy("pyjitc.lib.py.builtins"))
+index = lazy("pyjitc.lib.np.index")
 cuda_rules = lazy("pyjitc.lib.cuda.rules")
 any_length, caches = lazy("pyjitc.lib.py.any_length"), lazy("pyjitc.lib.py.caches")
 ofclasses = lazy("pyjitc.lib.py.ofclasses")

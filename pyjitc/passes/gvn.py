@@ -15,11 +15,11 @@ from ..ir.cfg import Dominators, LoopNest, in_edges
 from ..ops import arith, memory, structure
 from ..ops.nest import BROADCAST
 from ..types.kinds import Array, ObjectOf, is_refcounted
-from .alias import Aliases
 from .rewrite import remove_unreachable, resolve, substitute
 
 __all__ = ["run", "MOVED", "is_shared", "key_of", "loads"]
 
+alias = lazy(f"{__package__}.alias")  # only where a load may repeat another
 counted = lazy(f"{__package__}.counted")  # only for loops
 objects = lazy("pyjitc.ops.objects")
 
@@ -37,7 +37,7 @@ def run(fn: ir.Function, options=None) -> None:
     nest = LoopNest(fn)
     if nest.loops:
         _hoist(fn, nest)
-    _share(fn, Dominators(fn, split=True), in_edges(fn.blocks), Aliases(fn))
+    _share(fn, Dominators(fn, split=True), in_edges(fn.blocks))
 
 
 def _hoist(fn, nest):
@@ -76,7 +76,7 @@ def _hoist(fn, nest):
 def _hoist_arrays(fn, nest, before, defs):
     """Hoist loads of arrays from attributes of objects out of loops that do not store another one there. An error that
     the load reports keeps the location in the loop."""
-    aliases = Aliases(fn)
+    aliases = alias.Aliases(fn)
     stores: dict = {}  # loop -> names of the attributes to which it stores
     taken: dict = {}  # (block, object, name, type) -> the hoisted array
     mapping: dict[ir.Value, ir.Value] = {}
@@ -122,13 +122,14 @@ def _is_of_attribute(inst: ir.Inst, trait: int) -> bool:
     return bool(inst.op.traits & trait) and type(inst.args[0].type) is ObjectOf
 
 
-def _share(fn, dom, edges, aliases):
+def _share(fn, dom, edges):
     """Share equal instructions. dom: the dominator tree with split edges; edges: block -> its incoming edges."""
     # The state of memory at a point is a linked list of the writes before it: (instruction, state before it). At a join
     # it has the writes of all paths. It starts with a new, unknown state where those are too many.
     after: dict[ir.Block, tuple] = {}
     found_in: dict[ir.Inst, tuple] = {}  # load -> the state of memory that it reads
     mapping: dict[ir.Value, ir.Value] = {}
+    aliases = None
     raising = False  # whether an instruction with a handler was left out
     root = dom.order[0]
     # one table, whose changes are undone on the way up the dominator tree; an entry of None ends a scope
@@ -167,6 +168,8 @@ def _share(fn, dom, edges, aliases):
                 found = table.get(key)
                 if reads:
                     found_in[inst] = state
+                if found is not None and reads:
+                    aliases = aliases or alias.Aliases(fn)
                 if found is not None and not (reads and _changed(inst, state, found_in[found], aliases)):
                     if "flags" in found.attrs and found.attrs != inst.attrs:
                         found.attrs = {}  # it stands for both, and keeps only the flags that hold for both

@@ -14,8 +14,8 @@ from ..ops.elementary import is_ours
 from ..ops.nest import NESTS
 from ..ops.parallel import INDEPENDENT
 from ..types.kinds import (Bool, DefaultDict, Deque, Dict, Float, Int, List, ObjectOf, Set, any_part, is_complex,
-                           is_float)
-from . import dce, gvn, inline, messages, refcount, relax, simplify
+                           is_float, is_refcounted)
+from . import dce, gvn, inline, messages, relax, simplify
 
 __all__ = ["run", "run_device", "run_to_regions", "PASSES"]
 
@@ -54,6 +54,7 @@ polling = lazy(f"{__package__}.polling")
 ranges = lazy(f"{__package__}.ranges")
 reboxing = lazy(f"{__package__}.reboxing")
 recurrences = lazy(f"{__package__}.recurrences")
+refcount = lazy(f"{__package__}.refcount")
 registers = lazy(f"{__package__}.registers")
 reload = lazy(f"{__package__}.reload")
 remainders = lazy(f"{__package__}.remainders")
@@ -151,6 +152,8 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
                 one.run(fn, options)
             if check:
                 check([fn], one.__name__.rpartition(".")[2])
+        if check and one is not refcount:  # there are no references, and this is the last form of the function
+            check([fn], "refcount")
         kept += dict.fromkeys(callee for callee in inline.callees(fn) if callee not in kept)
     redo = options.objects and options.overflow == "raise" and not kept[0].library
     if redo or any([_asks(inst) for fn in kept for block in fn.blocks for inst in block.insts]):
@@ -303,6 +306,14 @@ def _uses_array_again(fn: ir.Function) -> bool:
     return len({*arrays}) < len(arrays)
 
 
+def _has_references(fn: ir.Function) -> bool:
+    """Whether a function returns a reference, or computes values that may hold one; those in its arguments belong to
+    the caller."""
+    types = {inst.result.type for block in fn.blocks for inst in block.insts if inst.result is not None}
+    types.update([p.type for block in fn.blocks[1:] for p in block.params])
+    return any(map(is_refcounted, (fn.result, *types)))
+
+
 def _stores_where_it_loads(fn: ir.Function) -> bool:
     """Whether an element of an array is loaded and stored at the same indices, as where a loop keeps a sum in it."""
     stored = {tuple(inst.args[:-1]) for block in fn.blocks for inst in block.insts if inst.op is memory.ARRAY_STORE}
@@ -395,6 +406,7 @@ _ASK: dict[Any, Callable[[ir.Function], bool]] = {
     reboxing: lambda fn: _has(fn, _has_object),
     reload: _uses_array_again,
     recurrences: _accesses_in_arms,
+    refcount: _has_references,
     retests: _compares_again,
     unboxed: lambda fn: _count_loops(fn) > 1 and _has(fn, _loads_from_list),
     unroll: lambda fn: any([_is_small_number(v) for block in fn.blocks for inst in block.insts

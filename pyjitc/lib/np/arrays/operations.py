@@ -14,7 +14,6 @@ from ....types.kinds import (
 )
 from ...build import SYMBOLS, is_list, is_sequence, no_records
 from ...protocol import Protocol, by_python, text_by_python, uncallable
-from .. import index
 from ... import extended
 
 __all__ = ["PROTOCOLS"]
@@ -22,7 +21,8 @@ __all__ = ["PROTOCOLS"]
 elementwise, views = lazy("pyjitc.lib.np.elementwise.elementwise"), lazy("pyjitc.lib.np.shapes.views")
 indexing, subscripts = lazy("pyjitc.lib.np.indexing.indexing"), lazy("pyjitc.lib.np.indexing.subscripts")
 attributes, records = lazy("pyjitc.lib.np.arrays.attributes"), lazy("pyjitc.lib.np.arrays.records")
-making, text_elements = lazy("pyjitc.lib.np.arrays.making"), lazy("pyjitc.lib.np.indexing.text_elements")
+index, making = lazy("pyjitc.lib.np.index"), lazy("pyjitc.lib.np.arrays.making")
+text_elements = lazy("pyjitc.lib.np.indexing.text_elements")
 conversions, iteration = lazy("pyjitc.lib.py.conversions"), lazy("pyjitc.lib.py.iteration")
 
 
