@@ -16,7 +16,7 @@ class Divided(Exception):
 class Machine(interp._Machine):
     def do_invoke(self, inst, *args):
         if "chunks" in inst.attrs:
-            raise Divided(args[0], args[3])
+            raise Divided(args[0], args[1])
         return super().do_invoke(inst, *args)
 
 
