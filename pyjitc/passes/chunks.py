@@ -16,6 +16,7 @@ from ..ops import control, memory, random
 from ..ops.parallel import DIVIDE, GET_CHUNK_SIZE
 from ..ops.structure import RETYPE, SELECT, TUPLE_GET
 from ..types import kinds as k
+from .alias import root_of
 from .carried import Computed, element_type, typed
 from .chunk_cost import Cost, greater
 from .operands import Builder, constant_of
@@ -104,11 +105,41 @@ class Chunks:
                 whole = b.make(random.RANDOM_GLOBAL, v.type, cls=v.type.cls) if shared else v
                 self.seeds[key] = b.op(random.RANDOM_NEXT, whole, type=k.uint64, kind="uint64")
         self.copies_of = {}
-        for root, lengths in self.extents.items():
-            t = k.Array(root.type.dtype, root.type.ndim + 1, "C")
-            made = b.op(memory.ARRAY_NEW, self.chunks, *lengths, type=t)
-            made.inst.attrs.update(type=t, zero=not region.shared[root][1])
-            self.copies_of[root] = made
+        self.copies = self.chunks  # how many there are of each array
+        if self.extents and all(map(self.is_apart, self.extents)):
+            self.choose_copies()
+        else:
+            for root in self.extents:
+                self.copies_of[root] = self.copies_made(b, root)
+
+    def copies_made(self, b: Builder, root: ir.Value) -> ir.Value:
+        made = typed(b, memory.ARRAY_NEW, self.chunks, _of_copies(root), *self.extents[root])
+        made.inst.attrs["zero"] = not self.region.shared[root][1]
+        return made
+
+    def is_apart(self, root: ir.Value) -> bool:
+        """Whether a chunk may add to the array itself where it is the only one: the elements are where those of a copy
+        would be, and the loop accesses them in no other array."""
+        region = self.region
+        return not region.single and root.type == k.Array(root.type.dtype, root.type.ndim, "C") and all(
+            root_of(v) is root or region.aliases.distinct(root, v)
+            for v in (*self.live_ins(), *region.shared) if type(v.type) is k.Array)
+
+    def choose_copies(self) -> None:
+        """Make the arrays copies for several chunks, and the arrays themselves for a single one."""
+        copies = ir.Value(k.Int, "copies")
+        params = {root: ir.Value(_of_copies(root), root.name) for root in self.extents}
+        alone, several, ready = ir.Block("alone"), ir.Block("several"), ir.Block("region", [copies, *params.values()])
+        more = self.b.op(a.IGT, self.chunks, self.b.const(k.Int, 1), type=k.Bool)
+        self.before.insts.append(ir.Inst(control.BRANCH, (more,), {}, None, self.loc,
+                                         [ir.Edge(several), ir.Edge(alone)]))
+        one, many = (Builder(block.insts, self.loc, self.region.unwind) for block in (alone, several))
+        for b, number, arrays in ((one, self.zero, [_as_copy(one, *item) for item in self.extents.items()]),
+                                  (many, self.chunks, [self.copies_made(many, root) for root in self.extents])):
+            b.insts.append(ir.Inst(control.JUMP, (), {}, None, self.loc, [ir.Edge(ready, [number, *arrays])]))
+        self.blocks += [alone, several, ready]
+        self.b = Builder(ready.insts, self.loc, self.region.unwind)
+        self.copies, self.copies_of = copies, params
 
     # -- the function that runs a chunk
 
@@ -245,7 +276,7 @@ class Chunks:
         for root, array in self.copies_of.items():
             empty = region.shared[root][1]
             if empty:
-                ready = _for_all(ready, self.blocks, [chunks, *self.extents[root]], self.loc, None,
+                ready = _for_all(ready, self.blocks, [self.copies, *self.extents[root]], self.loc, None,
                                  lambda b, *indices: b.op(
                     memory.ARRAY_STORE, array, *indices, b.const(root.type.dtype, constant_of(root.type.dtype, empty))))
         b = Builder(ready.insts, self.loc, region.unwind)
@@ -266,7 +297,7 @@ class Chunks:
                 part.finish(b, last, b.op(a.IGT, self.trips, zero, type=k.Bool), final)
         where = self.combine(ready) if self.arrays else ready
         for root, array in self.copies_of.items():
-            lengths = [chunks, *self.extents[root]]
+            lengths = [self.copies, *self.extents[root]]
             where = _add_up(where, self.blocks, root, array, region.shared[root][0], lengths, self.loc, region.unwind)
         return where
 
@@ -308,6 +339,17 @@ class Chunks:
 
 def unmark(branch: ir.Inst) -> None:
     branch.attrs = {name: value for name, value in branch.attrs.items() if name != "independent"}
+
+
+def _of_copies(root: ir.Value) -> k.Type:
+    return k.Array(root.type.dtype, root.type.ndim + 1, "C")
+
+
+def _as_copy(b: Builder, root: ir.Value, lengths) -> ir.Value:
+    """root[None], as an array of one copy."""
+    strides = [b.op(memory.ARRAY_STRIDE, root, type=k.Int, axis=axis) for axis in range(root.type.ndim)]
+    zero, one = b.const(k.Int, 0), b.const(k.Int, 1)
+    return typed(b, memory.ARRAY_VIEW, root, _of_copies(root), zero, one, *lengths, zero, *strides)
 
 
 def _slice(b: Builder, whole: ir.Value, number: ir.Value) -> ir.Value:
