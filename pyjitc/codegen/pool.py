@@ -23,7 +23,8 @@ The layout of the state, and the reasons for it, are in runtime/pool.py.
 """
 from __future__ import annotations
 
-from ..runtime.pool import RECORD, RECORD_BYTES, SLOT, SLOT_BYTES, SLOTS, SLOTS_AT, STACK, STATE
+from ..ops.parallel import COMBINED, FEW, LANES, SHORT, TRIES, WORK
+from ..runtime.pool import CHUNKS, RECORD, RECORD_BYTES, SLOT, SLOT_BYTES, SLOTS, SLOTS_AT, STACK, STATE
 from . import helpers, shared
 from .declarations import declared
 from .definitions import load as _load, store as _store
@@ -597,6 +598,83 @@ end:
   ret i32 1
 fine:
   ret i32 0
+}}
+
+; How a loop is divided: see DIVIDE in ops/parallel.py, which says the same in Python. The bits of %flags are its
+; attributes.
+define {{i64, i64, i1}} @pyjitc_divide(i64 %trips, i64 %work, i64 %copied, i64 %asked, i64 %flags) nounwind {{
+  %known_bit = and i64 %flags, 1
+  %known = icmp ne i64 %known_bit, 0
+  %even_bits = and i64 %flags, 3
+  %even = icmp eq i64 %even_bits, 3
+  %stored_bit = and i64 %flags, 4
+  %stored = icmp ne i64 %stored_bit, 0
+  %free = icmp sle i64 %asked, 0
+  %little = icmp ult i64 %trips, {WORK}
+  %all = mul i64 %trips, %work
+  %cheap = icmp ule i64 %all, {WORK}
+  %light = and i1 %little, %cheap
+  %settled = and i1 %known, %light
+  %at_once = and i1 %free, %settled
+  br i1 %at_once, label %alone, label %begin
+begin:
+  %above = add i64 %work, {WORK - 1}
+  %assumed = udiv i64 %above, %work
+  %up = add i64 %trips, {TRIES - 1}
+  %part = lshr i64 %up, {TRIES.bit_length() - 1}
+  %some = call i64 @llvm.umax.i64(i64 %part, i64 1)
+  %tried = call i64 @llvm.umin.i64(i64 %some, i64 %assumed)
+  %least = select i1 %known, i64 %assumed, i64 %tried
+  %fewer = icmp ule i64 %trips, %least
+  %single = and i1 %free, %fewer
+  br i1 %single, label %alone, label %several
+alone:
+  %some_or_none = call i64 @llvm.umin.i64(i64 %trips, i64 1)
+  %one = select i1 %stored, i64 %some_or_none, i64 1
+  %whole = call i64 @llvm.umax.i64(i64 %trips, i64 1)
+  %a0 = insertvalue {{i64, i64, i1}} {{i64 0, i64 0, i1 true}}, i64 %one, 0
+  %a1 = insertvalue {{i64, i64, i1}} %a0, i64 %whole, 1
+  ret {{i64, i64, i1}} %a1
+several:
+  %most0 = add i64 %trips, {CHUNKS - 1}
+  %most = lshr i64 %most0, {CHUNKS.bit_length() - 1}
+  %uneven = call i64 @llvm.umax.i64(i64 %most, i64 %least)
+  %many = mul i64 %least, {4 * FEW}
+  %rounds0 = udiv i64 %trips, %many
+  %rounds = add i64 %rounds0, 1
+  %shares = mul i64 %rounds, {FEW}
+  %over = add i64 %trips, %shares
+  %share0 = sub i64 %over, 1
+  %share = udiv i64 %share0, %shares
+  %plain = call i64 @llvm.umax.i64(i64 %uneven, i64 %share)
+  %vectors = add i64 %plain, {LANES - 1}
+  %aligned = and i64 %vectors, {-LANES}
+  %long = icmp uge i64 %least, {8 * LANES}
+  %evenly = select i1 %long, i64 %aligned, i64 %plain
+  %own = select i1 %even, i64 %evenly, i64 %uneven
+  %floor0 = lshr i64 %trips, 16
+  %floor1 = add i64 %floor0, 1
+  %floor = select i1 %stored, i64 %floor1, i64 1
+  %given = call i64 @llvm.umax.i64(i64 %asked, i64 %floor)
+  %wanted = select i1 %free, i64 %own, i64 %given
+  %combined0 = mul i64 %copied, {COMBINED}
+  %combined1 = add i64 %combined0, %work
+  %combined2 = sub i64 %combined1, 1
+  %combined = udiv i64 %combined2, %work
+  %size = call i64 @llvm.umax.i64(i64 %wanted, i64 %combined)
+  %all_up = add i64 %trips, %size
+  %last = sub i64 %all_up, 1
+  %chunks = udiv i64 %last, %size
+  %limit = udiv i64 {SHORT}, %work
+  %brief = icmp ule i64 %size, %limit
+  %enough = icmp uge i64 %trips, {TRIES}
+  %below = icmp ult i64 %size, %assumed
+  %likely = and i1 %enough, %below
+  %short = select i1 %known, i1 %brief, i1 %likely
+  %s0 = insertvalue {{i64, i64, i1}} poison, i64 %chunks, 0
+  %s1 = insertvalue {{i64, i64, i1}} %s0, i64 %size, 1
+  %s2 = insertvalue {{i64, i64, i1}} %s1, i1 %short, 2
+  ret {{i64, i64, i1}} %s2
 }}
 
 define i64 @pyjitc_thread_id() nounwind {{

@@ -16,8 +16,8 @@ def call(e, inst: ir.Inst, callee: ir.Function) -> str:
     """Emit the call of a function for all chunks; returns the status. A single chunk needs no pool. The function keeps
     one caller, the one that loads the values from a frame: where it had two, LLVM made slower code of it. A single
     chunk that is small has a frame of its own, which is gone where LLVM inlines the call."""
-    chunks, *rest = [e.values[x] for x in inst.args]
-    parts = [(c, v) for p, values in zip(callee.params[1:], rest, strict=True)
+    chunks, short, *rest = [e.values[x] for x in inst.args]
+    parts = [(c, v) for p, values in zip(callee.params[2:], rest, strict=True)
              for c, v in zip(components(p.type), values, strict=True)]
     entry = _entry(e, callee, [c for c, _ in parts])
 
@@ -38,7 +38,7 @@ def call(e, inst: ir.Inst, callee: ir.Function) -> str:
     at_single = e.current
     e.jump(done)
     e.start(several)
-    given = f"ptr {entry}, ptr {shared or frame()}, i64 {chunks[0]}, ptr null, i1 {rest[2][0]}"
+    given = f"ptr {entry}, ptr {shared or frame()}, i64 {chunks[0]}, ptr null, i1 {short[0]}"
     together = e.assign(f"call i32 @pyjitc_region({given})")
     at_several = e.current
     e.jump(done)
@@ -55,7 +55,7 @@ def _entry(outer, callee: ir.Function, types: list[str]) -> str:
     name = module.entries[callee] = f"@region{module.symbol(callee)[1:]}"
     e = Emitter(module)
     e.start("enter")
-    given = ["i64 %chunk"]
+    given = ["i64 %chunk", "i1 false"]
     for k, c in enumerate(types):
         where = e.assign(f"getelementptr i64, ptr %frame, i64 {k}")
         value = e.assign(f"load {memory_type(c)}, ptr {where}, align 8")

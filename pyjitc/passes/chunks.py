@@ -13,23 +13,17 @@ from ..ir.cfg import reverse_postorder
 from ..ir.uses import used_from_outside
 from ..ops import arith as a
 from ..ops import control, memory, random
-from ..ops.parallel import GET_CHUNK_SIZE
-from ..ops.structure import RETYPE, SELECT
-from ..runtime.pool import CHUNKS
+from ..ops.parallel import DIVIDE, GET_CHUNK_SIZE
+from ..ops.structure import RETYPE, SELECT, TUPLE_GET
 from ..types import kinds as k
+from .alias import root_of
 from .carried import Computed, element_type, typed
-from .chunk_cost import Cost, greater, lesser
+from .chunk_cost import Cost, greater
 from .operands import Builder, constant_of
 from .rewrite import clone_blocks, clone_inst, remove_unreachable, substitute
 
 __all__ = ["SHAPES", "Chunks", "unmark"]
 
-_WORK = 1 << 14  # the least cost of a chunk, which is some microseconds of work
-_SHORT = 4 * _WORK  # the most cost of a chunk for which no sleeping thread is woken at once
-_FEW = 8  # the number of chunks is a multiple of this, where iterations have the same cost
-_LANES = 64  # iterations of a vectorised loop that run at once, at most
-_TRIES = 16  # the number of chunks at least, where the cost of an iteration is not known
-_COMBINED = 24  # what an element of a chunk's copy costs: it is zeroed and added, and must be a small part of the work
 SHAPES = {memory.ARRAY_DIM, memory.ARRAY_STRIDE, memory.ARRAY_VIEW, RETYPE}
 
 
@@ -69,91 +63,29 @@ class Chunks:
     # -- before the loop
 
     def divide(self) -> None:
-        """How many iterations a chunk has, and how many chunks there are. Where all iterations are not worth a second
-        chunk, nothing is divided: such a loop may be a statement of a few elements in another loop."""
+        """How many iterations a chunk has, and how many chunks there are."""
         region = self.region
         b = self.b = Builder(self.before.insts, self.loc, region.unwind)
-        zero, one = self.zero, self.one = b.const(k.Int, 0), b.const(k.Int, 1)
-        left = self.count.start[self.count.left]
-        trips = self.trips = greater(b, left, zero)
-        self.cost = Cost(region, b, trips)
-        work = self.cost.value(self.cost.work)
-        least, short = self.limits()
+        zero = self.zero = b.const(k.Int, 0)
+        trips = self.trips = greater(b, self.count.start[self.count.left], zero)
         self.extents = {root: [b.op(memory.ARRAY_DIM, root, type=k.Int, axis=n) for n in range(root.type.ndim)]
                         for root in region.shared}  # array to which iterations add -> its lengths
-        asked = b.op(GET_CHUNK_SIZE, type=k.Int) if region.kind == "prange" and not region.single else None
-        few = b.op(a.ILE, trips, one if region.single else least, type=k.Bool)
-        if asked is not None:
-            few = b.op(a.BAND, few, b.op(a.ILE, asked, zero, type=k.Bool), type=k.Bool)
-        partial = region.parts or region.shared  # one of each is stored for every chunk
-        whole = lesser(b, trips, one) if partial else one
-        several, ready = ir.Block("several"), ir.Block("region", [ir.Value(k.Int, "chunks"), ir.Value(k.Int, "size"),
-                                                                   ir.Value(k.Bool, "short")])
-        self.chunks, self.size, self.short = ready.params
-        b.insts.append(ir.Inst(control.BRANCH, (few,), {}, None, self.loc, [
-            ir.Edge(ready, [whole, greater(b, trips, one), few]), ir.Edge(several)]))
-        b = self.b = Builder(several.insts, self.loc, region.unwind)
-        size = one if region.single else self.chunk_size(least)
-        if asked is not None:
-            if partial:
-                floor = b.op(a.IADD, b.op(a.ISHR, trips, b.const(k.Int, 16), type=k.Int), one, type=k.Int)
-                floor = b.op(SELECT, b.op(a.IGT, asked, zero, type=k.Bool), floor, zero, type=k.Int)
-                asked = greater(b, asked, floor)
-            size = b.op(SELECT, b.op(a.IGT, asked, zero, type=k.Bool), asked, size, type=k.Int)
-        for dims in () if region.single else self.extents.values():  # combining the copies must be little of the work
-            floor = b.const(k.Int, _COMBINED)
-            for n in dims:
-                floor = b.op(a.IMUL, floor, n, type=k.Int)
-            size = greater(b, size, self.divided(floor, work))
-        chunks = b.op(a.IFLOORDIV, b.op(a.IADD, trips, b.op(a.ISUB, size, one, type=k.Int), type=k.Int), size,
-                      type=k.Int, flags="nonnegative")
-        brief = b.const(k.Bool, False) if region.single else b.op(a.ILE, size, short, type=k.Bool)
-        b.insts.append(ir.Inst(control.JUMP, (), {}, None, self.loc, [ir.Edge(ready, [chunks, size, brief])]))
-        self.blocks = [self.before, several, ready]
-        self.b = Builder(ready.insts, self.loc, region.unwind)
-
-    def limits(self) -> tuple[ir.Value, ir.Value]:
-        """(how many iterations are worth a chunk, the most iterations of a chunk that takes so little time that
-        sleeping threads may be left alone). Where the cost is not known, few iterations may be much work: all are
-        tried, and of very few of them each is worth a thread."""
-        b, trips, cost = self.b, self.trips, self.cost
-        if type(cost.work) is int:
-            assumed, short = b.const(k.Int, -(-_WORK // cost.work)), b.const(k.Int, _SHORT // cost.work)
-        else:
-            assumed = b.op(a.IADD, self.divided(b.const(k.Int, _WORK), cost.work), self.one, type=k.Int)
-            short = self.divided(b.const(k.Int, _SHORT), cost.work)
-        if cost.known:
-            return assumed, short
-        tried = greater(b, self.divided(trips, _TRIES), self.one)
-        few = b.op(a.ILT, trips, b.const(k.Int, _TRIES), type=k.Bool)
-        return lesser(b, tried, assumed), b.op(
-            SELECT, few, self.zero, b.op(a.ISUB, assumed, self.one, type=k.Int), type=k.Int)
-
-    def divided(self, x: ir.Value, n: int | ir.Value) -> ir.Value:
-        """x / n, rounded up where n is an int, which is a power of two."""
-        b = self.b
-        if type(n) is int:
-            return b.op(a.ISHR, b.op(a.IADD, x, b.const(k.Int, n - 1), type=k.Int),
-                        b.const(k.Int, n.bit_length() - 1), type=k.Int)
-        return b.op(a.IFLOORDIV, x, n, type=k.Int)
-
-    def chunk_size(self, least: ir.Value) -> ir.Value:
-        """How many iterations a chunk has: `least`, or more so that there are at most CHUNKS chunks. Where iterations
-        have the same cost, there are few chunks, in a number that threads can share evenly, and a vectorised loop has
-        no rest in any but the last."""
-        b, trips, cost = self.b, self.trips, self.cost
-        size = greater(b, self.divided(trips, CHUNKS), least)
-        if not cost.known or not cost.even:
-            return size
-        fixed = self.region.defs.constant(least)
-        many = b.op(a.IMUL, least, b.const(k.Int, 4 * _FEW), type=k.Int) if fixed is None else b.const(
-            k.Int, 4 * _FEW * fixed)
-        rounds = b.op(a.IADD, self.divided(trips, many), self.one, type=k.Int)
-        share = b.op(a.IADD, self.divided(trips, _FEW), b.op(a.ISUB, rounds, self.one, type=k.Int), type=k.Int)
-        size = greater(b, size, self.divided(share, rounds))
-        if fixed is None or fixed < 8 * _LANES:
-            return size
-        return b.op(a.IMUL, self.divided(size, _LANES), b.const(k.Int, _LANES), type=k.Int)
+        self.blocks = [self.before]
+        if region.single:
+            self.chunks, self.size, self.short = trips, b.const(k.Int, 1), b.const(k.Bool, False)
+            return
+        copied = zero
+        for dims in self.extents.values():
+            elements = dims[0] if dims else b.const(k.Int, 1)
+            for n in dims[1:]:
+                elements = b.op(a.IMUL, elements, n, type=k.Int)
+            copied = elements if copied is zero else greater(b, copied, elements)
+        cost = Cost(region, b, trips)
+        asked = b.op(GET_CHUNK_SIZE, type=k.Int) if region.kind == "prange" else zero
+        found = b.op(DIVIDE, trips, cost.value(cost.work), copied, asked, type=k.Tuple((k.Int, k.Int, k.Bool)),
+                     known=cost.known, even=cost.even, stored=bool(region.parts or region.shared))
+        self.chunks, self.size, self.short = (
+            b.op(TUPLE_GET, found, type=t, index=n) for n, t in enumerate(found.type.elements))
 
     def allocate(self) -> None:
         """Arrays for the partial results of the chunks, seeds of their random generators, and copies of the arrays to
@@ -173,11 +105,41 @@ class Chunks:
                 whole = b.make(random.RANDOM_GLOBAL, v.type, cls=v.type.cls) if shared else v
                 self.seeds[key] = b.op(random.RANDOM_NEXT, whole, type=k.uint64, kind="uint64")
         self.copies_of = {}
-        for root, lengths in self.extents.items():
-            t = k.Array(root.type.dtype, root.type.ndim + 1, "C")
-            made = b.op(memory.ARRAY_NEW, self.chunks, *lengths, type=t)
-            made.inst.attrs.update(type=t, zero=not region.shared[root][1])
-            self.copies_of[root] = made
+        self.copies = self.chunks  # how many there are of each array
+        if self.extents and all(map(self.is_apart, self.extents)):
+            self.choose_copies()
+        else:
+            for root in self.extents:
+                self.copies_of[root] = self.copies_made(b, root)
+
+    def copies_made(self, b: Builder, root: ir.Value) -> ir.Value:
+        made = typed(b, memory.ARRAY_NEW, self.chunks, _of_copies(root), *self.extents[root])
+        made.inst.attrs["zero"] = not self.region.shared[root][1]
+        return made
+
+    def is_apart(self, root: ir.Value) -> bool:
+        """Whether a chunk may add to the array itself where it is the only one: the elements are where those of a copy
+        would be, and the loop accesses them in no other array."""
+        region = self.region
+        return not region.single and root.type == k.Array(root.type.dtype, root.type.ndim, "C") and all(
+            root_of(v) is root or region.aliases.distinct(root, v)
+            for v in (*self.live_ins(), *region.shared) if type(v.type) is k.Array)
+
+    def choose_copies(self) -> None:
+        """Make the arrays copies for several chunks, and the arrays themselves for a single one."""
+        copies = ir.Value(k.Int, "copies")
+        params = {root: ir.Value(_of_copies(root), root.name) for root in self.extents}
+        alone, several, ready = ir.Block("alone"), ir.Block("several"), ir.Block("region", [copies, *params.values()])
+        more = self.b.op(a.IGT, self.chunks, self.b.const(k.Int, 1), type=k.Bool)
+        self.before.insts.append(ir.Inst(control.BRANCH, (more,), {}, None, self.loc,
+                                         [ir.Edge(several), ir.Edge(alone)]))
+        one, many = (Builder(block.insts, self.loc, self.region.unwind) for block in (alone, several))
+        for b, number, arrays in ((one, self.zero, [_as_copy(one, *item) for item in self.extents.items()]),
+                                  (many, self.chunks, [self.copies_made(many, root) for root in self.extents])):
+            b.insts.append(ir.Inst(control.JUMP, (), {}, None, self.loc, [ir.Edge(ready, [number, *arrays])]))
+        self.blocks += [alone, several, ready]
+        self.b = Builder(ready.insts, self.loc, self.region.unwind)
+        self.copies, self.copies_of = copies, params
 
     # -- the function that runs a chunk
 
@@ -186,8 +148,8 @@ class Chunks:
         region, values, given = self.region, self.values, self.given
         live = self.live_ins()
         number, size, trips = (ir.Value(k.Int, name) for name in ("chunk", "size", "trips"))
-        short = ir.Value(k.Bool, "short")  # for the pool
-        entry = self.entry = ir.Block("entry", [number, size, trips, short])
+        short = ir.Value(k.Bool, "short")  # for the pool: no instruction uses it
+        entry = self.entry = ir.Block("entry", [number, short, size, trips])
         self.function.blocks.append(entry)
         self.number = number
         e = Builder(entry.insts, self.loc, None)
@@ -314,12 +276,12 @@ class Chunks:
         for root, array in self.copies_of.items():
             empty = region.shared[root][1]
             if empty:
-                ready = _for_all(ready, self.blocks, [chunks, *self.extents[root]], self.loc, None,
+                ready = _for_all(ready, self.blocks, [self.copies, *self.extents[root]], self.loc, None,
                                  lambda b, *indices: b.op(
                     memory.ARRAY_STORE, array, *indices, b.const(root.type.dtype, constant_of(root.type.dtype, empty))))
         b = Builder(ready.insts, self.loc, region.unwind)
         attrs = {"callee": self.function, "chunks": True}
-        ready.insts.append(ir.Inst(control.INVOKE, [chunks, self.size, self.trips, self.short, *self.given], attrs,
+        ready.insts.append(ir.Inst(control.INVOKE, [chunks, self.short, self.size, self.trips, *self.given], attrs,
                                    ir.Value(k.NoneType), self.loc, (),
                                    region.unwind and ir.Edge(region.unwind.block, region.unwind.args)))
         self.final: dict[ir.Value, ir.Value] = {self.count.left: zero, **self.starts}
@@ -335,7 +297,7 @@ class Chunks:
                 part.finish(b, last, b.op(a.IGT, self.trips, zero, type=k.Bool), final)
         where = self.combine(ready) if self.arrays else ready
         for root, array in self.copies_of.items():
-            lengths = [chunks, *self.extents[root]]
+            lengths = [self.copies, *self.extents[root]]
             where = _add_up(where, self.blocks, root, array, region.shared[root][0], lengths, self.loc, region.unwind)
         return where
 
@@ -377,6 +339,17 @@ class Chunks:
 
 def unmark(branch: ir.Inst) -> None:
     branch.attrs = {name: value for name, value in branch.attrs.items() if name != "independent"}
+
+
+def _of_copies(root: ir.Value) -> k.Type:
+    return k.Array(root.type.dtype, root.type.ndim + 1, "C")
+
+
+def _as_copy(b: Builder, root: ir.Value, lengths) -> ir.Value:
+    """root[None], as an array of one copy."""
+    strides = [b.op(memory.ARRAY_STRIDE, root, type=k.Int, axis=axis) for axis in range(root.type.ndim)]
+    zero, one = b.const(k.Int, 0), b.const(k.Int, 1)
+    return typed(b, memory.ARRAY_VIEW, root, _of_copies(root), zero, one, *lengths, zero, *strides)
 
 
 def _slice(b: Builder, whole: ir.Value, number: ir.Value) -> ir.Value:

@@ -3,10 +3,10 @@
 Runs when loops have their final form and before they are versioned and vectorised. The body of a loop is outlined: it
 becomes a function that runs one chunk of the iterations, whose loop is then optimised like any other.
 Before:  header(i, left, s): branch {independent} left > 0 -> body, exit      body: ... jump header(i + 1, left - 1, t)
-After:   size, chunks, short = (by the number of iterations and their cost: chunk_cost.py); parts = array_new chunks
-         invoke {callee: chunk, chunks} (chunks, size, trips, short, i, ..., parts)
+After:   chunks, size, short = divide (trips, the cost of an iteration: chunk_cost.py, ...); parts = array_new chunks
+         invoke {callee: chunk, chunks} (chunks, short, size, trips, i, ..., parts)
          for each chunk in order: s = s + parts[chunk]; jump header(i + trips, 0, s)       header(...): jump exit
-         fn chunk(k, size, trips, short, i, ..., parts): loop from i + k * size, min(size, trips - k * size) iterations;
+         fn chunk(k, short, size, trips, i, ..., parts): loop from i + k * size, min(size, trips - k * size) iterations;
                                                   parts[k] = what it has added up
 The number of chunks depends on the number of iterations and on their cost, not on the number of threads, so that sums
 of floats are the same with any number of threads. A loop with little work is one chunk, which the calling thread runs.

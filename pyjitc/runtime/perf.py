@@ -2,28 +2,34 @@
 
 The code of each image is written to an ELF file with a table of its functions, and mapped from there over the image, so
 that what looks up addresses in mapped files knows them: `perf report`, `perf annotate`, `py-spy --native`. The files
-stay after the process, for `perf report`, in a temporary folder that only its owner may read. Where they cannot be
-mapped, as in a folder that allows no executable code, `perf` finds the names in /tmp/perf-PID.map, in which there is a
-line for each function. The interpreter writes to the same file with `python -X perf`, so lines are appended.
+stay after the process, for `perf report`, in a temporary folder that only its owner may read; a later process removes
+them when they are a day old. Where they cannot be mapped, as in a folder that allows no executable code, `perf` finds
+the names in /tmp/perf-PID.map, in which there is a line for each function. The interpreter writes to the same file with
+`python -X perf`, so lines are appended.
 """
 from __future__ import annotations
 
 import ctypes
 import mmap
 import os
+import shutil
+import stat
 import struct
 import tempfile
+import time
 import warnings
 
 __all__ = ["folder", "path", "tell"]
 
-_lines: list[str] = []  # all lines so far: the child of a fork has the code too, and needs another file
+_lines: list[str] = []  # all lines so far
 _folders: list[str] = []  # the folder of the ELF files, once there is one
 
 # <elf.h>: types of a file, of a segment and of sections; flags; a global symbol that is a function
 _ET_DYN, _EM_X86_64, _PT_LOAD, _PROGBITS, _SYMTAB, _STRTAB = 3, 62, 1, 1, 2, 3
 _READ_EXECUTE, _ALLOC_EXECUTE, _GLOBAL_FUNCTION = 5, 6, 0x12
 _MAP_FIXED = 0x10
+_DAY = 24 * 3600.0
+_PREFIX = "pyjitc-"  # of the name of a folder; the number of its process follows
 
 
 def path() -> str:
@@ -32,15 +38,39 @@ def path() -> str:
 
 def folder() -> str:
     if not _folders:
-        _folders.append(tempfile.mkdtemp(prefix=f"pyjitc-{os.getpid()}-"))
+        _remove_old()
+        _folders.append(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
     return _folders[0]
+
+
+def _remove_old() -> None:
+    """Remove the folders of this user's processes that have ended, if nothing was put there for a day: until then
+    `perf report` may need them."""
+    with os.scandir(tempfile.gettempdir()) as entries:
+        for entry in entries:
+            number = entry.name.removeprefix(_PREFIX).partition("-")[0]
+            if not entry.name.startswith(_PREFIX) or not number.isdecimal():
+                continue
+            try:
+                found = entry.stat(follow_symlinks=False)
+                if (stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+                        and time.time() - found.st_mtime > _DAY and not os.path.exists(f"/proc/{number}")):
+                    shutil.rmtree(entry.path, ignore_errors=True)
+            except OSError:  # another process has removed it
+                pass
+
+
+def _in_child() -> None:
+    """The child of a fork has the code too: it writes a list of its own, and its further files to its own folder."""
+    _folders.clear()
+    _write(_lines)
 
 
 def tell(base: int, size: int, functions) -> None:
     """Give the functions of an image, (address, size, name) each, their names. base, size: where its code is."""
     named = [(address, length, f"pyjitc::{name}") for address, length, name in functions]
     if not _lines:
-        os.register_at_fork(after_in_child=lambda: _write(_lines))
+        os.register_at_fork(after_in_child=_in_child)
     lines = [f"{address:x} {length:x} {name}\n" for address, length, name in named]
     _lines.extend(lines)
     _write(lines)

@@ -14,19 +14,33 @@ class Divided(Exception):
 
 
 class Machine(interp._Machine):
+    def __init__(self):
+        super().__init__(1 << 40)
+        self.shapes = []  # of new arrays
+
+    def do_array_new(self, inst, *shape):
+        self.shapes.append(shape)
+        return super().do_array_new(inst, *shape)
+
     def do_invoke(self, inst, *args):
         if "chunks" in inst.attrs:
-            raise Divided(args[0], args[3])
+            raise Divided(args[0], args[1])
         return super().do_invoke(inst, *args)
+
+
+def until_divided(function, *args) -> tuple[Machine, Divided]:
+    """Run a function until its first parallel loop starts."""
+    options = Options(parallel=True)
+    functions = stages.optimise(stages.infer(function, tuple(map(typeof, args)), options).functions, options)
+    machine = Machine()
+    with pytest.raises(Divided) as found:
+        machine.call(functions[0], [interp.enter(x, p.type) for x, p in zip(args, functions[0].entry.params)])
+    return machine, found.value
 
 
 def divided(function, *args) -> tuple[int, bool]:
     """(the number of chunks of the first parallel loop, whether they are short)"""
-    options = Options(parallel=True)
-    functions = stages.optimise(stages.infer(function, tuple(map(typeof, args)), options).functions, options)
-    with pytest.raises(Divided) as found:
-        Machine(1 << 40).call(functions[0], [interp.enter(x, p.type) for x, p in zip(args, functions[0].entry.params)])
-    return found.value.args
+    return until_divided(function, *args)[1].args
 
 
 def sums_of_squares(out, n):
@@ -118,3 +132,17 @@ def test_copies_of_an_array_are_a_small_part_of_the_work():
     assert divided(histogram_in_parts, np.zeros(100_000), 100_000)[0] <= 8
     assert divided(plain_histogram, np.zeros(100_000), 10)[0] >= 4
     assert divided(plain_histogram, np.zeros(100_000), 20_000)[0] == 1
+
+
+def added_to(counts, a):
+    for i in prange(len(a)):
+        counts[int(a[i] * len(counts))] += 1
+
+
+def test_a_single_chunk_adds_to_a_new_array_without_a_copy():
+    assert until_divided(plain_histogram, np.zeros(100), 20)[0].shapes == [(20,)]
+    assert until_divided(plain_histogram, np.zeros(0), 20)[0].shapes == [(20,)]
+    machine, region = until_divided(plain_histogram, np.zeros(100_000), 20)
+    assert machine.shapes == [(20,), (region.args[0], 20)]
+    # the arguments may be views of one array, of which iterations would read what others have added
+    assert until_divided(added_to, np.zeros(20), np.zeros(100))[0].shapes == [(1, 20)]

@@ -158,3 +158,25 @@ def test_perf_finds_the_names(tmp_path):
     report = subprocess.run(["perf", "report", "-i", str(data), "--stdio"], capture_output=True, text=True).stdout
     first = next(line for line in report.splitlines() if line and not line.startswith("#"))
     assert "pyjitc::busy:" in first, report[:2000]
+
+
+def test_folders_of_processes_that_ended_a_day_ago_are_removed(tmp_path, monkeypatch):
+    from pyjitc.runtime import perf
+
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    made = {name: tmp_path / name for name in (
+        f"pyjitc-{ended.pid}-old", f"pyjitc-{ended.pid}-new", f"pyjitc-{os.getpid()}-living", "pyjitc-cache-old",
+        f"other-{ended.pid}-old")}
+    for name, path in made.items():
+        path.mkdir()
+        (path / "code.so").touch()
+        if not name.endswith("new"):
+            os.utime(path, (0, 0))
+    (tmp_path / f"pyjitc-{ended.pid}-link").symlink_to(made["pyjitc-cache-old"])
+    monkeypatch.setattr(perf.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(perf, "_folders", [])
+    own = pathlib.Path(perf.folder())
+    assert own.parent == tmp_path and own.is_dir()
+    assert [name for name, path in made.items() if not path.exists()] == [f"pyjitc-{ended.pid}-old"]
+    assert all((path / "code.so").exists() for path in made.values() if path.exists())
