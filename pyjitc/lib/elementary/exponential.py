@@ -39,12 +39,11 @@ def one_more_scaled(t, k, x, least, limit):
     """(1 + t) * 2**k, for |t| < 1/2; 0 where x is less than `least`, and inf where it is greater than `limit`, whatever
     t and k are there. The comparisons are made beside the polynomial, not before it: a single exponential is often
     waited for. The sum is computed with the first of two factors, since 2**k or the result may exceed the range of
-    exponents. A product that underflows would be 0, too, but takes ten times as long."""
+    exponents. A product that underflows would be 0, too, but takes ten times as long: the second factor is 0 there."""
     small = FLT(x, least)
-    k = SELECT(small, -2046, k)
     half = ISHR(k, 1)
     s = power_of_two(half)
-    found = mul(fma(t, s, s), power_of_two(ISUB(k, half)))
+    found = mul(fma(t, s, s), SELECT(small, 0.0, power_of_two(ISUB(k, half))))
     return SELECT(small, 0.0, SELECT(FGT(x, limit), INF, found))
 
 
