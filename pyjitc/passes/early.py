@@ -60,23 +60,23 @@ class _Loop:
         return (inst is not None and depth > 0 and (inst.op.effects == ir.PURE or inst.op in (ARRAY_LOAD, CHECK_INDEX))
                 and all(self.is_invariant(x, depth - 1) for x in inst.args))
 
-    def move(self, inst) -> tuple[int, int]:
-        """Move an instruction, if it is movable, to behind its operands where a check stands between; return its place
-        (which block, which instruction)."""
-        block = self.defs.block_of[inst.result]
-        now = self.always.index(block), block.insts.index(inst)
+    def move(self, inst) -> None:
+        """Move an instruction, if it is movable, to behind its operands where a check stands between."""
         if not _is_movable(inst):
-            return now
-        place = 0, 0
-        for v in inst.args:
-            if self.defs.block_of.get(v) in self.always:
-                n, k = self.move(v.inst)
-                place = max(place, (n, k + 1))
-        now = now[0], block.insts.index(inst)  # operands may have been moved
-        n, k = place
-        if n == now[0] and not any(one.op.effects & ir.RAISES for one in block.insts[k:now[1]]):
-            return now
+            return
+        operands = [v for v in inst.args if self.defs.block_of.get(v) in self.always]
+        for v in operands:
+            self.move(v.inst)
+        n, k = max([self.place(v.inst) for v in operands], default=(0, -1))  # where they are after all of the moves
+        now, at = self.place(inst)
+        block = self.always[now]
+        if n == now and not any(one.op.effects & ir.RAISES for one in block.insts[k + 1:at]):
+            return
         block.insts.remove(inst)
-        self.always[n].insts.insert(k, inst)
+        self.always[n].insts.insert(k + 1, inst)
         self.defs.block_of[inst.result] = self.always[n]
-        return place
+
+    def place(self, inst) -> tuple[int, int]:
+        """The number of the block among `always`, and that of the instruction in it."""
+        block = self.defs.block_of[inst.result]
+        return self.always.index(block), block.insts.index(inst)

@@ -32,7 +32,16 @@ def while_it_lasts(lat, lon, out):
     return k
 
 
-@pytest.mark.parametrize("function", [distances, before, while_it_lasts])
+def products(lat, lon, out):
+    """The factor of a loaded number is moved before the load, which stays where it is."""
+    c = 0.5
+    for i in range(3):
+        for _ in range(len(out)):
+            c = c * 0.8 + math.tanh(lat[i % 3] * (i * 0.25))
+    return c
+
+
+@pytest.mark.parametrize("function", [distances, before, while_it_lasts, products])
 @pytest.mark.parametrize("lat", [[0.5, 1.0, 0.25], [0.5, -1.0, 0.25], [0.5, np.inf, 0.0], [np.nan, 1e300, 1.0], [1.0]])
 @pytest.mark.parametrize("lon", [[0.1, 0.2, 0.3], [np.inf, 1.0, 2.0], [1000.0, 0.0, 0.0], [-800.0, np.nan, 0.0]])
 def test_calls(function, lat, lon):
