@@ -21,7 +21,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...ir.cfg import blocks_after, predecessors, reverse_postorder
-from ...ir.core import WRITES, Block, Edge, Function, Inst, Value
+from ...ir.core import SELECTS, VIEW, WRITES, Block, Edge, Function, Inst, Value
 from ...ir.uses import passed, uses_of
 from ...ir.uses import users as users_of
 from ...ops import arith as a
@@ -35,7 +35,7 @@ from ...types import kinds as k
 from ...types.tangents import gradient_type, is_varying, tangent_type, varies
 from ..rewrite import substitute
 from . import variables
-from .activity import SAME_VALUE, Activity, arrays_behind, is_filled, items_of, partials_of
+from .activity import SAME, Activity, arrays_behind, is_filled, items_of, partials_of
 from .builder import Builder, refused
 from .common import check_disjoint, copied, guarded_term, own_type, replace_arguments, tuples_beside, with_copies, zeros
 from .normal import Normal
@@ -241,7 +241,7 @@ class _Reverse:
 
     def root(self, v: Value) -> Value:
         """The array that v is a view of."""
-        while v.inst is not None and v.inst.op in (mem.ARRAY_VIEW, s.RETYPE) and self.flows(v):
+        while v.inst is not None and v.inst.op.traits & VIEW and self.flows(v):
             v = v.inst.args[0]
         return v
 
@@ -311,9 +311,9 @@ class _Reverse:
 
     def shadow_of(self, b, inst):
         op, r, shadow = inst.op, inst.result, self.shadow
-        if op is mem.ARRAY_VIEW or op is s.RETYPE:
+        if op.traits & VIEW:
             return _as(b.again(inst, [shadow[inst.args[0]], *inst.args[1:]]), b.insts[-1], own_type(r.type))
-        if op is s.SELECT or op is s.CHOOSE:
+        if op.traits & SELECTS:
             return b.op(op, inst.args[0], *(shadow[x] for x in inst.args[1:]))
         if op is s.UNDEF:
             return b.op(op, type=own_type(r.type))
@@ -735,11 +735,11 @@ class _Reverse:
             for n, x in enumerate(items_of(inst)):
                 chosen = b.op(a.IEQ, inst.args[1], b.const(n, k.Int))
                 self.add(b, cur, x, b.op(s.SELECT, chosen, g, zero))
-        elif op is s.SELECT or op is s.CHOOSE:
+        elif op.traits & SELECTS:
             zero = b.zero(g.type)
             self.add(b, cur, inst.args[1], b.op(s.SELECT, inst.args[0], g, zero))
             self.add(b, cur, inst.args[2], b.op(s.SELECT, inst.args[0], zero, g))
-        elif op is a.CAST or op in SAME_VALUE:
+        elif op is a.CAST or op.traits & SAME:
             if is_varying(inst.args[0].type):
                 self.add(b, cur, inst.args[0], b.cast(g, tangent_type(inst.args[0].type)))
         elif op is a.REAL:
