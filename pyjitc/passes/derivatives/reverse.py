@@ -712,7 +712,13 @@ class _Reverse:
                 self.accumulate_if(b, cur, inst.args[0], inst.args[1], g)
             elif op in _CHOICES and r not in self.shadow:
                 self.chosen(b, inst, cur, g)
-        elif op is mem.ARRAY_LOAD:
+        else:
+            self.adjoint_of_number(b, inst, cur, g)
+
+    def adjoint_of_number(self, b, inst, cur, g):
+        """Add to the adjoints of the operands of an instruction whose result is a number with adjoint g."""
+        op = inst.op
+        if op is mem.ARRAY_LOAD:
             array = self.beside(b, cur, inst.args[0])
             if array is not None:
                 at = array, *inst.args[1:]
@@ -751,7 +757,7 @@ class _Reverse:
                 self.add(b, cur, x, part)
         elif op is a.FADD or op is a.FSUB:
             self.add(b, cur, inst.args[0], g)
-            if inst.args[1] in act:
+            if inst.args[1] in self.act:
                 self.add(b, cur, inst.args[1], g if op is a.FADD else b.fneg(g))
         elif op is a.FMUL and inst.args[0] is inst.args[1]:
             self.add(b, cur, inst.args[0], b.fmul(b.const(2.0, g.type), b.fmul(g, inst.args[0])))
@@ -760,7 +766,7 @@ class _Reverse:
                           "write it with numbers and arrays instead of tuples")
         else:
             for x, d in partials_of(b, inst):
-                if x in act:
+                if x in self.act:
                     self.add(b, cur, x, guarded_term(b, inst, b.conjugate(d), g))
 
     def chosen(self, b, inst, cur, g):
