@@ -6,36 +6,35 @@ from ..ops.memory import ROWS
 __all__ = ["copy", "dot", "eights", "product", "rows"]
 
 
-def dot(t: str) -> str:
-    """The dot product of vectors of float32 or float64 with steps in bytes. Most are short, so that a call of BLAS,
-    which takes all arguments by address and checks them, costs more than the product. Contiguous elements, also in
-    reverse order in the first vector, are loaded as vectors and added to four running sums; others are loaded one by
-    one, also with four sums, since an addition waits for the one before it. Remaining elements are added last."""
+def _dot_chunk(t: str, name: str, at: str, total: str, backwards: bool) -> str:
+    """Add the product of `lanes` elements, from index `at` on, to a sum."""
     size = 4 if t == "float" else 8
     lanes = 32 // size
     v = f"<{lanes} x {t}>"
     mask = ", ".join(f"i32 {k}" for k in reversed(range(lanes)))
-
-    def chunk(name, at, total, backwards):
-        """Add the product of `lanes` elements, from index %at on, to a sum."""
-        index = at if not backwards else f"%{name}.place"
-        back = f"  %{name}.place = sub i64 {1 - lanes}, {at}\n" if backwards else ""
-        turned = f"%{name}.turned" if backwards else f"%{name}.x"
-        turn = (f"  %{name}.turned = shufflevector {v} %{name}.x, {v} poison, <{lanes} x i32> <{mask}>\n" if backwards
-                else "")
-        return f"""{back}  %{name}.a = getelementptr {t}, ptr %p, i64 {index}
+    index = at if not backwards else f"%{name}.place"
+    back = f"  %{name}.place = sub i64 {1 - lanes}, {at}\n" if backwards else ""
+    turned = f"%{name}.turned" if backwards else f"%{name}.x"
+    turn = (f"  %{name}.turned = shufflevector {v} %{name}.x, {v} poison, <{lanes} x i32> <{mask}>\n" if backwards
+            else "")
+    return f"""{back}  %{name}.a = getelementptr {t}, ptr %p, i64 {index}
   %{name}.b = getelementptr {t}, ptr %q, i64 {at}
   %{name}.x = load {v}, ptr %{name}.a, align {size}
 {turn}  %{name}.y = load {v}, ptr %{name}.b, align {size}
   %{name} = call {v} @llvm.fmuladd.v{lanes}f{8 * size}({v} {turned}, {v} %{name}.y, {v} {total})
 """
 
-    def wide(way, backwards):
-        phis = "".join(f"  %{way}.s{j} = phi {v} [ zeroinitializer, %{way} ], [ %{way}.t{j}, %{way}.more ]\n"
-                       for j in range(4))
-        ats = "".join(f"  %{way}.k{j} = add i64 %{way}.k0, {j * lanes}\n" for j in range(1, 4))
-        chunks = "".join(chunk(f"{way}.t{j}", f"%{way}.k{j}", f"%{way}.s{j}", backwards) for j in range(4))
-        return f"""{way}:
+
+def _dot_of_contiguous(t: str, way: str, backwards: bool) -> str:
+    """The loops over contiguous elements; backwards: the first vector is in reverse order."""
+    size = 4 if t == "float" else 8
+    lanes = 32 // size
+    v = f"<{lanes} x {t}>"
+    phis = "".join(f"  %{way}.s{j} = phi {v} [ zeroinitializer, %{way} ], [ %{way}.t{j}, %{way}.more ]\n"
+                   for j in range(4))
+    ats = "".join(f"  %{way}.k{j} = add i64 %{way}.k0, {j * lanes}\n" for j in range(1, 4))
+    chunks = "".join(_dot_chunk(t, f"{way}.t{j}", f"%{way}.k{j}", f"%{way}.s{j}", backwards) for j in range(4))
+    return f"""{way}:
   br label %{way}.loop
 {way}.loop:
   %{way}.k0 = phi i64 [ 0, %{way} ], [ %{way}.next, %{way}.more ]
@@ -55,13 +54,21 @@ def dot(t: str) -> str:
   %{way}.rest = icmp ult i64 %{way}.i, %some
   br i1 %{way}.rest, label %{way}.again, label %{way}.done
 {way}.again:
-{chunk(f"{way}.z", f"%{way}.i", f"%{way}.r", backwards)}  %{way}.after = add i64 %{way}.i, {lanes}
+{_dot_chunk(t, f"{way}.z", f"%{way}.i", f"%{way}.r", backwards)}  %{way}.after = add i64 %{way}.i, {lanes}
   br label %{way}.one
 {way}.done:
   %{way}.total = call reassoc {t} @llvm.vector.reduce.fadd.v{lanes}f{8 * size}({t} -0.0, {v} %{way}.r)
   br label %last
 """
 
+
+def dot(t: str) -> str:
+    """The dot product of vectors of float32 or float64 with steps in bytes. Most are short, so that a call of BLAS,
+    which takes all arguments by address and checks them, costs more than the product. Contiguous elements, also in
+    reverse order in the first vector, are loaded as vectors and added to four running sums; others are loaded one by
+    one, also with four sums, since an addition waits for the one before it. Remaining elements are added last."""
+    size = 4 if t == "float" else 8
+    lanes = 32 // size
     steps = "".join(f"""  %x{j}.a = getelementptr i8, ptr %u, i64 {f"%dp{j}" if j else 0}
   %y{j}.a = getelementptr i8, ptr %w, i64 {f"%dq{j}" if j else 0}
   %x{j} = load {t}, ptr %x{j}.a, align {size}
@@ -89,7 +96,7 @@ beside:
 other:
   %against = icmp eq i64 %dp, -{size}
   br i1 %against, label %back, label %apart
-{wide("on", False)}{wide("back", True)}apart:
+{_dot_of_contiguous(t, "on", False)}{_dot_of_contiguous(t, "back", True)}apart:
 {reach}  br label %four
 four:
   %k = phi i64 [ 0, %apart ], [ %next, %more ]
@@ -191,44 +198,38 @@ define internal void @pyj_rows_{t}_{sums}(i64 %n, ptr noalias %a, i64 %da, i64 %
 }}"""
 
 
-def product(t: str) -> str:
-    """The products of pairs of small matrices: c[q] = a[q] @ b[q]. Steps are in bytes: those of q first, then of rows
-    and of the elements of a row, which lie side by side in b and c. Four rows by four columns of c are computed in
-    registers, for one q after the other, each element in the order of its terms; the last columns are two and one.
-    Where fewer than four rows remain, the last one is computed several times, which takes no longer."""
+def _product_columns(t: str, name: str, lanes: int) -> str:
+    """The loops for the columns from index %{name}.j on, as many as there are lanes."""
     size = 4 if t == "float" else 8
     each = range(4)
-
-    def block(name, lanes):
-        """The columns from index %{name}.j on."""
-        v = t if lanes == 1 else f"<{lanes} x {t}>"
-        suffix = f"{'' if lanes == 1 else f'v{lanes}'}f{8 * size}"
-        zero = "0.0" if lanes == 1 else "zeroinitializer"
-        rows = "".join(f"""  %{name}.o{r} = add i64 %{name}.i, {r}
+    v = t if lanes == 1 else f"<{lanes} x {t}>"
+    suffix = f"{'' if lanes == 1 else f'v{lanes}'}f{8 * size}"
+    zero = "0.0" if lanes == 1 else "zeroinitializer"
+    rows = "".join(f"""  %{name}.o{r} = add i64 %{name}.i, {r}
   %{name}.q{r} = icmp slt i64 %{name}.o{r}, %last
   %{name}.r{r} = select i1 %{name}.q{r}, i64 %{name}.o{r}, i64 %last
   %{name}.a{r} = mul i64 %{name}.r{r}, %da
   %{name}.c{r} = mul i64 %{name}.r{r}, %dc
 """ for r in each)
-        places = "".join(f"  %{name}.{to}{r} = getelementptr i8, ptr %{name}.{of}, i64 %{name}.{of}{r}\n"
-                         for of, to in (("a", "from"), ("c", "to")) for r in each)
-        sums = "".join(f"  %{name}.s{r} = phi {v} [ {zero}, %{name}.begin ], [ %{name}.t{r}, %{name}.term ]\n"
-                       for r in each)
-        terms = ""
-        for r in each:
-            terms += f"""  %{name}.u{r} = getelementptr i8, ptr %{name}.from{r}, i64 %{name}.x
+    places = "".join(f"  %{name}.{to}{r} = getelementptr i8, ptr %{name}.{of}, i64 %{name}.{of}{r}\n"
+                     for of, to in (("a", "from"), ("c", "to")) for r in each)
+    sums = "".join(f"  %{name}.s{r} = phi {v} [ {zero}, %{name}.begin ], [ %{name}.t{r}, %{name}.term ]\n"
+                   for r in each)
+    terms = ""
+    for r in each:
+        terms += f"""  %{name}.u{r} = getelementptr i8, ptr %{name}.from{r}, i64 %{name}.x
   %{name}.x{r} = load {t}, ptr %{name}.u{r}, align {size}
 """
-            factor = f"%{name}.x{r}"
-            if lanes > 1:
-                terms += f"""  %{name}.v{r} = insertelement {v} poison, {t} {factor}, i64 0
+        factor = f"%{name}.x{r}"
+        if lanes > 1:
+            terms += f"""  %{name}.v{r} = insertelement {v} poison, {t} {factor}, i64 0
   %{name}.w{r} = shufflevector {v} %{name}.v{r}, {v} poison, <{lanes} x i32> zeroinitializer
 """
-                factor = f"%{name}.w{r}"
-            terms += (f"  %{name}.t{r} = call {v} @llvm.fmuladd.{suffix}({v} {factor}, {v} %{name}.y, "
-                      f"{v} %{name}.s{r})\n")
-        stores = "".join(f"  store {v} %{name}.s{r}, ptr %{name}.to{r}, align {size}\n" for r in each)
-        return f"""{name}:
+            factor = f"%{name}.w{r}"
+        terms += (f"  %{name}.t{r} = call {v} @llvm.fmuladd.{suffix}({v} {factor}, {v} %{name}.y, "
+                  f"{v} %{name}.s{r})\n")
+    stores = "".join(f"  store {v} %{name}.s{r}, ptr %{name}.to{r}, align {size}\n" for r in each)
+    return f"""{name}:
   %{name}.first = getelementptr {t}, ptr %c, i64 %{name}.j
   %{name}.begins = getelementptr {t}, ptr %b, i64 %{name}.j
   br label %{name}.four
@@ -270,6 +271,12 @@ def product(t: str) -> str:
   br label %{name}.four
 """
 
+
+def product(t: str) -> str:
+    """The products of pairs of small matrices: c[q] = a[q] @ b[q]. Steps are in bytes: those of q first, then of rows
+    and of the elements of a row, which lie side by side in b and c. Four rows by four columns of c are computed in
+    registers, for one q after the other, each element in the order of its terms; the last columns are two and one.
+    Where fewer than four rows remain, the last one is computed several times, which takes no longer."""
     return f"""
 define internal void @pyj_product_{t}(ptr noalias %c, i64 %qc, i64 %dc, ptr %a, i64 %qa, i64 %da, i64 %ea, ptr %b,
         i64 %qb, i64 %db, i64 %count, i64 %m, i64 %n, i64 %k) nounwind willreturn {{
@@ -282,20 +289,20 @@ columns:
   %wide.j = phi i64 [ 0, %0 ], [ %wide.right, %wide.done ]
   %whole = icmp slt i64 %wide.j, %most
   br i1 %whole, label %wide, label %rest
-{block("wide", 4)}wide.done:
+{_product_columns(t, "wide", 4)}wide.done:
   %wide.right = add i64 %wide.j, 4
   br label %columns
 rest:
   %pair.j = add i64 %wide.j, 0
   %two = icmp ne i64 %twos, 0
   br i1 %two, label %pair, label %odd
-{block("pair", 2)}pair.done:
+{_product_columns(t, "pair", 2)}pair.done:
   br label %odd
 odd:
   %one.j = add i64 %wide.j, %twos
   %single = icmp ne i64 %ones, 0
   br i1 %single, label %one, label %end
-{block("one", 1)}one.done:
+{_product_columns(t, "one", 1)}one.done:
   br label %end
 end:
   ret void

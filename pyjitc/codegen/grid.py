@@ -214,18 +214,9 @@ class _GridEmitter(CheckingEmitter):
 _LOWERINGS = {**threads.LOWERINGS, grid.TOUCH: watch.touch, grid.LANES_ARE_HERE: watch.lanes_are_here}
 
 
-# ---------------------------------------------------------------- the interface
-
-
-def grid_text(functions: list[ir.Function], plan, target: Target, options: Options):
-    """(LLVM text, argument types, module)."""
-    entry = functions[0]
-    module = GridModule(options, plan)
-    inlining.decide(functions)
-    for fn in functions:
-        module.bodies.append(_GridEmitter(module, fn).run())
-    types = tuple(c for p in entry.params for _, c in parameters(p.type))
-    e = Emitter(module)
+def _run_blocks(e: Emitter, entry: ir.Function, types: tuple[str, ...], plan, options: Options) -> None:
+    """Emit the body of the function that threads run: it takes blocks of the grid and calls the block function for
+    each, until none is left."""
     given = []
     for k, c in enumerate(types):
         where = e.assign(f"getelementptr i64, ptr %arguments, i64 {k}")
@@ -293,16 +284,35 @@ def grid_text(functions: list[ir.Function], plan, target: Target, options: Optio
     e.line(f"store i64 {done}, ptr {block}")
     e.branch(e.assign(f"icmp ult i64 {done}, {last}"), "next", "taken", likely=True)
     e.start("next")
+    _next_block(e, words, (width, height), together)
+    e.start("taken")
+    _go_on(e, begun, taken, count, polled)
+    e.start("stopped")
+    e.line("ret i32 2")
+    e.start("failed")
+    if plan.cooperative:
+        e.line(f"store atomic i64 1, ptr {control('failed')} seq_cst, align 8")
+    e.line("atomicrmw umax ptr %counter, i64 %blocks monotonic")
+    e.line("ret i32 1")
+    e.start("end")
+    e.line("ret i32 0")
+
+
+def _next_block(e: Emitter, words: list[str], sizes: tuple[str, str], step: str) -> None:
+    """Set the index of the block, of which axis 0 goes by `step`, to that of the next one, and run that."""
     for k, carry in ((0, "second"), (1, "third")):
-        n = e.assign(f"add i64 {e.assign(f'load i64, ptr {words[k]}')}, {1 if k else together}")
-        over = e.assign(f"icmp uge i64 {n}, {(width, height)[k]}")
+        n = e.assign(f"add i64 {e.assign(f'load i64, ptr {words[k]}')}, {1 if k else step}")
+        over = e.assign(f"icmp uge i64 {n}, {sizes[k]}")
         e.line(f"store i64 {e.assign(f'select i1 {over}, i64 0, i64 {n}')}, ptr {words[k]}")
         e.branch(over, carry, "run", likely=False)
         e.start(carry)
     layer = e.assign(f"load i64, ptr {words[2]}")
     e.line(f"store i64 {e.assign(f'add i64 {layer}, 1')}, ptr {words[2]}")
     e.jump("run")
-    e.start("taken")
+
+
+def _go_on(e: Emitter, begun: str, taken: str, count: str, polled: str) -> None:
+    """After some blocks: decide how many to take next by the time that these took, and look for signals."""
     now = e.assign("call i64 @llvm.readcyclecounter()")
     spent = e.assign(f"sub i64 {now}, {begun}")
     few = e.assign(f"icmp ult i64 {spent}, {_TAKEN_CYCLES}")
@@ -314,15 +324,21 @@ def grid_text(functions: list[ir.Function], plan, target: Target, options: Optio
     e.start("poll")
     e.line(f"store i64 {now}, ptr {polled}")
     e.branch(e.assign(f"icmp eq i32 {e.assign('call i32 @pyjitc_poll(ptr %context)')}, 0"), "more", "stopped")
-    e.start("stopped")
-    e.line("ret i32 2")
-    e.start("failed")
-    if plan.cooperative:
-        e.line(f"store atomic i64 1, ptr {control('failed')} seq_cst, align 8")
-    e.line("atomicrmw umax ptr %counter, i64 %blocks monotonic")
-    e.line("ret i32 1")
-    e.start("end")
-    e.line("ret i32 0")
+
+
+# ---------------------------------------------------------------- the interface
+
+
+def grid_text(functions: list[ir.Function], plan, target: Target, options: Options):
+    """(LLVM text, argument types, module)."""
+    entry = functions[0]
+    module = GridModule(options, plan)
+    inlining.decide(functions)
+    for fn in functions:
+        module.bodies.append(_GridEmitter(module, fn).run())
+    types = tuple(c for p in entry.params for _, c in parameters(p.type))
+    e = Emitter(module)
+    _run_blocks(e, entry, types, plan, options)
     module.bodies.append("\n".join([f"define i32 @{ENTRY}(ptr %context, ptr %arguments, ptr %counter, i64 %blocks) "
                                     f"nounwind {{", "start:",
                                     *e.entry, *e.lines, "}"]))

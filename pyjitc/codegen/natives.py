@@ -265,12 +265,44 @@ done:
 _CHUNK = 32  # characters between two checks whether there is room
 
 
-def _parts(kind: str) -> str:
-    """A helper that finds the `words` of a text, or its `fields` between characters `mark`, from one position in it to
-    another. For words, every position is stored as a possible start or end, and counted only if it is one, without a
-    branch, since the positions are unpredictable. ASCII is read as bytes, for marks 16 at once; for other texts the
-    interpreter is called."""
-    words = kind == "words"
+# The loop of `_parts` that compares 16 characters of an ASCII text with the mark at once.
+_SIXTEEN = """
+sixteen:
+  %i16 = phi i64 [ %i, %which.byte ], [ %i17, %sixteen.end ]
+  %k16 = phi i64 [ %k, %which.byte ], [ %k17, %sixteen.end ]
+  %from16 = phi i64 [ %from, %which.byte ], [ %from17, %sixteen.end ]
+  %at16 = getelementptr i8, ptr %bytes, i64 %i16
+  %codes = load <16 x i8>, ptr %at16, align 1
+  %same = icmp eq <16 x i8> %codes, %marks
+  %mask = bitcast <16 x i1> %same to i16
+  br label %bit
+bit:
+  %left = phi i16 [ %mask, %sixteen ], [ %fewer, %one.bit ]
+  %k17 = phi i64 [ %k16, %sixteen ], [ %k18, %one.bit ]
+  %from17 = phi i64 [ %from16, %sixteen ], [ %from18, %one.bit ]
+  %no.bit = icmp eq i16 %left, 0
+  br i1 %no.bit, label %sixteen.end, label %one.bit
+one.bit:
+  %number = call i16 @llvm.cttz.i16(i16 %left, i1 true)
+  %number64 = zext i16 %number to i64
+  %lower = sub i16 %left, 1
+  %fewer = and i16 %left, %lower
+  %i.bit = add i64 %i16, %number64
+  %place.bit = getelementptr i64, ptr %data, i64 %k17
+  store i64 %from17, ptr %place.bit
+  %behind.bit = getelementptr i8, ptr %place.bit, i64 8
+  store i64 %i.bit, ptr %behind.bit
+  %k18 = add i64 %k17, 2
+  %from18 = add i64 %i.bit, 1
+  br label %bit
+sixteen.end:
+  %i17 = add i64 %i16, 16
+  %last16 = icmp eq i64 %i17, %stop
+  br i1 %last16, label %chunk.end, label %sixteen"""
+
+
+def _part_loops(words: bool) -> str:
+    """The loops of `_parts` that look at one character after the other: of ASCII texts, and of others."""
     spaces = sum(1 << n for n in range(64) if chr(n).isspace())
     reads = {"byte": """
   %byte.p = getelementptr i8, ptr %bytes, i64 %i.byte
@@ -307,6 +339,15 @@ def _parts(kind: str) -> str:
   %k1.{name} = add i64 %k.{name}, %more.{name}
   %last.{name} = icmp eq i64 %i1.{name}, %stop
   br i1 %last.{name}, label %chunk.end, label %{name}"""
+    return loops if words else loops.replace("%which.byte ]", "%which.few ]")
+
+
+def _parts(kind: str) -> str:
+    """A helper that finds the `words` of a text, or its `fields` between characters `mark`, from one position in it to
+    another. For words, every position is stored as a possible start or end, and counted only if it is one, without a
+    branch, since the positions are unpredictable. ASCII is read as bytes, for marks 16 at once; for other texts the
+    interpreter is called."""
+    words = kind == "words"
     of_chunk = """
 which.byte:
   br label %byte""" if words else f"""
@@ -315,41 +356,7 @@ which.byte:
   %full = icmp eq i64 %whole, {_CHUNK}
   br i1 %full, label %sixteen, label %which.few
 which.few:
-  br label %byte
-sixteen:
-  %i16 = phi i64 [ %i, %which.byte ], [ %i17, %sixteen.end ]
-  %k16 = phi i64 [ %k, %which.byte ], [ %k17, %sixteen.end ]
-  %from16 = phi i64 [ %from, %which.byte ], [ %from17, %sixteen.end ]
-  %at16 = getelementptr i8, ptr %bytes, i64 %i16
-  %codes = load <16 x i8>, ptr %at16, align 1
-  %same = icmp eq <16 x i8> %codes, %marks
-  %mask = bitcast <16 x i1> %same to i16
-  br label %bit
-bit:
-  %left = phi i16 [ %mask, %sixteen ], [ %fewer, %one.bit ]
-  %k17 = phi i64 [ %k16, %sixteen ], [ %k18, %one.bit ]
-  %from17 = phi i64 [ %from16, %sixteen ], [ %from18, %one.bit ]
-  %no.bit = icmp eq i16 %left, 0
-  br i1 %no.bit, label %sixteen.end, label %one.bit
-one.bit:
-  %number = call i16 @llvm.cttz.i16(i16 %left, i1 true)
-  %number64 = zext i16 %number to i64
-  %lower = sub i16 %left, 1
-  %fewer = and i16 %left, %lower
-  %i.bit = add i64 %i16, %number64
-  %place.bit = getelementptr i64, ptr %data, i64 %k17
-  store i64 %from17, ptr %place.bit
-  %behind.bit = getelementptr i8, ptr %place.bit, i64 8
-  store i64 %i.bit, ptr %behind.bit
-  %k18 = add i64 %k17, 2
-  %from18 = add i64 %i.bit, 1
-  br label %bit
-sixteen.end:
-  %i17 = add i64 %i16, 16
-  %last16 = icmp eq i64 %i17, %stop
-  br i1 %last16, label %chunk.end, label %sixteen"""
-    if not words:
-        loops = loops.replace("%which.byte ]", "%which.few ]")
+  br label %byte""" + _SIXTEEN
     sixteen = "" if words else ", [ {}17, %sixteen.end ]"
     return f"""
 define internal ptr @pyj_native_{kind}(ptr %s, i32 %mark, i64 %start, i64 %behind.last) nounwind noinline {{
@@ -399,7 +406,7 @@ ready:
 which:
   br i1 %quick, label %which.byte, label %which.char
 which.char:
-  br label %char{of_chunk}{loops}
+  br label %char{of_chunk}{_part_loops(words)}
 chunk.end:
   %k.end = phi i64 [ %k1.byte, %byte ], [ %k1.char, %char ]{sixteen.format("%k")}
   %from.end = phi i64 [ %from1.byte, %byte ], [ %from1.char, %char ]{sixteen.format("%from")}

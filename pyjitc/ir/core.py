@@ -17,8 +17,8 @@ __all__ = ["Loc", "Op", "Value", "Edge", "Inst", "Block", "Function", "NOWHERE",
            "PURE", "RAISES", "READS", "WRITES", "CONSUMES", "ALLOCATES", "HOST", "TERMINATOR", "GENERIC",
            "FREE", "CHEAP", "MODERATE", "EXPENSIVE", "CALL",
            "BOXES", "CHECKS_FIRST", "ELEMENTARY", "KEEPS_NONE", "LOAD", "LOAD_OF_NUMBERS", "MAKES_TEXT",
-           "NEVER_NEGATIVE", "NEW_MEMORY", "NEW_OBJECT", "ONE_FOR_ALL", "ONLY_MEMORY_ERROR", "ROUNDS", "SINGULAR",
-           "STORES_ITEM", "WRITES_FIRST", "WRITES_OPERANDS",
+           "NEVER_NEGATIVE", "NEW_MEMORY", "NEW_OBJECT", "ONE_FOR_ALL", "ONLY_MEMORY_ERROR", "ROUNDS", "SAME_MEMORY",
+           "SAME_VALUE", "SELECTS", "SINGULAR", "STORES_ITEM", "VIEW", "WRITES_FIRST", "WRITES_OPERANDS",
            "ELEMENTS", "CELLS", "COUNTS", "RANDOM", "SLOTS", "ERRORS", "OBJECTS", "LISTS", "ITEMS", "TABLES", "REGIONS",
            "reads", "writes", "regions_read", "regions_written"]
 
@@ -57,6 +57,10 @@ STORES_ITEM = 8192  # of the interpreter's objects it changes only items of a li
 MAKES_TEXT = 16384  # it makes a text or takes one apart, which may be possible without an object of the interpreter
 NEVER_NEGATIVE = 32768  # its result, a float, is NaN or not below 0; it may be -0.0
 BOXES = 65536  # it makes objects of the interpreter of numbers among its operands
+SAME_VALUE = 131072  # its result is its first operand, perhaps under another type
+VIEW = 262144  # an array that it returns is in the memory of its first operand
+SELECTS = 524288  # its result is one of the operands after the first
+SAME_MEMORY = VIEW | SELECTS  # as a mask: an array that it returns is in the memory of an operand
 
 # Regions of memory, which never overlap. An operation declares those that it reads and those that it writes:
 # `reads(ELEMENTS) | writes(CELLS)`. One that may access any memory has READS or WRITES, which are all regions.

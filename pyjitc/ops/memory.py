@@ -11,7 +11,7 @@ from typing import Any
 from ..base.lazy import lazy
 from ..ir.core import (ALLOCATES, CELLS, CHEAP, COUNTS, ELEMENTS, ERRORS, EXPENSIVE, FREE, HOST, ITEMS, KEEPS_NONE,
                        LOAD, MODERATE, NEW_MEMORY, OBJECTS, ONLY_MEMORY_ERROR, PURE, RAISES, WRITES_FIRST,
-                       WRITES_OPERANDS, Inst, Op, reads, writes)
+                       SAME_VALUE, VIEW, WRITES_OPERANDS, Inst, Op, reads, writes)
 from ..runtime import platform
 from ..runtime.dispatcher import Anew
 from ..types.kinds import (
@@ -837,7 +837,8 @@ SMALL_PRODUCT = Op("small_product", lambda types, attrs: None, reads(ELEMENTS) |
                    traits=KEEPS_NONE | WRITES_OPERANDS)
 HIDDEN = Op("hidden", lambda types, attrs: types[0], PURE, lower=_hidden_lower,
             partials=lambda b, x, out: (b.const(1.0),),
-            doc="the same number, of which neither the passes nor LLVM know anything", cost=MODERATE)
+            doc="the same number, of which neither the passes nor LLVM know anything", cost=MODERATE,
+            traits=SAME_VALUE)
 ARRAY_DIM = Op("array_dim", lambda types, attrs: Int, PURE, lower=lambda e, inst, a: [a[2 + inst.attrs["axis"]]],
                partials=NONDIFF, bounds=(0, MAX_BYTES), doc="length of {axis}", cost=FREE, traits=KEEPS_NONE)
 ARRAY_STRIDE = Op("array_stride", lambda types, attrs: Int, PURE, partials=NONDIFF,
@@ -857,7 +858,7 @@ ARRAY_DATA = Op("array_data", lambda types, attrs: Int, PURE, partials=NONDIFF,
                 cost=MODERATE)
 ARRAY_VIEW = Op("array_view", lambda types, attrs: attrs["type"], PURE, lower=_view_lower, partials=STRUCTURAL,
                 doc="array of {type} on the same memory: (array, byte offset, shape..., byte strides...)",
-                cost=MODERATE)
+                cost=MODERATE, traits=VIEW)
 ARRAY_NEW = Op("array_new", _new_rule, RAISES | ALLOCATES, lower=_new_lower, partials=STRUCTURAL,
                doc="fresh array of {type}; {zero}: filled with zeros; {frame}: bytes of a buffer in the frame, which "
                "serves where it has room; ValueError, MemoryError as NumPy", traits=NEW_MEMORY)

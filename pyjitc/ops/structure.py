@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Callable
 
-from ..ir.core import CHEAP, EXPENSIVE, FREE, PURE, Op
+from ..ir.core import CHEAP, EXPENSIVE, FREE, PURE, SAME_VALUE, SELECTS, VIEW, Op
 from ..types.kinds import (
     Bool, Composite, Dual, Function, Int, Method, NoneType, Range, RangeType, Slice, Struct, Tuple, Type, Union,
     member_for, numbered, union_of,
@@ -223,9 +223,9 @@ UNION_GET = _op("union_get", _given, PURE, lower=_union_get_lower, partials=STRU
 UNION_CAST = _op("union_cast", _given, PURE, lower=_union_cast_lower, partials=STRUCTURAL,
                  doc="the same value in union {type}, which has a member for what it holds", cost=EXPENSIVE)
 DUAL_MAKE = _op("dual_make", _given, PURE, lower=_concatenate, partials=STRUCTURAL,
-                doc="a number of dual {type} from its wide value and whether it has the narrow type")
+                doc="a number of dual {type} from its wide value and whether it has the narrow type", traits=SAME_VALUE)
 DUAL_WIDE = _op("dual_wide", _dual_wide, PURE, lower=lambda e, inst, x: x[:-1], partials=STRUCTURAL,
-                doc="the number as the wider type, whichever it has")
+                doc="the number as the wider type, whichever it has", traits=SAME_VALUE)
 DUAL_IS_NARROW = _op("dual_is_narrow", lambda types, attrs: Bool, PURE, lower=lambda e, inst, x: x[-1:],
                      partials=NONDIFF, doc="whether the number has the narrow type")
 SLICE_MAKE = _op("slice_make", lambda types, attrs: Slice(*types), PURE, eval=slice, lower=_concatenate,
@@ -246,11 +246,13 @@ METHOD_MAKE = _op("method_make", lambda types, attrs: Method(types[0], attrs["na
 METHOD_SELF = _op("method_self", lambda types, attrs: types[0].receiver, PURE, lower=_concatenate, partials=STRUCTURAL,
                   doc="receiver of a bound method")
 SELECT = _op("select", _select_rule, PURE, eval=lambda c, x, y: x if c else y, lower=_select_lower,
-             partials=STRUCTURAL, doc="x if condition else y; both are evaluated", cost=CHEAP)
+             partials=STRUCTURAL, doc="x if condition else y; both are evaluated", cost=CHEAP, traits=SELECTS)
 CHOOSE = _op("choose", _select_rule, PURE, eval=lambda c, x, y: x if c else y, lower=_choose_lower,
-             partials=STRUCTURAL, doc="a select that follows no pattern: never compiled to a branch", cost=CHEAP)
+             partials=STRUCTURAL, doc="a select that follows no pattern: never compiled to a branch", cost=CHEAP,
+             traits=SELECTS)
 RETYPE = _op("retype", _given, PURE, lower=_concatenate, partials=STRUCTURAL,
-             doc="the same components as {type}: int as int64, a C array as an array of any layout, ...")
+             doc="the same components as {type}: int as int64, a C array as an array of any layout, ...",
+             traits=SAME_VALUE | VIEW)
 UNDEF = _op("undef", _given, PURE, lower=lambda e, inst: e.zeros(inst.attrs["type"]), partials=NONDIFF,
             doc="a value of {type} that nobody reads (zeros)")
 DISCARD = _op("discard", lambda types, attrs: NoneType, PURE, eval=lambda x: None, lower=lambda e, inst, x: [],

@@ -6,28 +6,23 @@ a test at run time may have shown that two arrays share none (`noalias`, see `op
 whose indices differ by a constant are different elements. A call has the effects of its callee. There is no type-based
 alias analysis: a NumPy program may view the same bytes as another type.
 
-Two passes ask about lifetimes instead of accesses: `frame.py` follows values through `SAME_MEMORY` to find whether
+Two passes ask about lifetimes instead of accesses: `frame.py` follows arrays and their addresses to find whether
 memory lives longer than the function; `refcount.py` asks `may_free` whether an item of a list needs a reference of its
 own.
 """
 from __future__ import annotations
 
 from ..ir.core import (
-    ALLOCATES, CELLS, COUNTS, ELEMENTS, ERRORS, HOST, NEW_MEMORY, RAISES, RANDOM, READS, SLOTS, WRITES, WRITES_OPERANDS,
-    Block, Function, Inst, Value, regions_read, regions_written, writes,
+    ALLOCATES, CELLS, COUNTS, ELEMENTS, ERRORS, HOST, NEW_MEMORY, RAISES, RANDOM, READS, SLOTS, VIEW, WRITES,
+    WRITES_OPERANDS, Block, Function, Inst, Value, regions_read, regions_written, writes,
 )
 from ..ops import memory as m
-from ..ops import structure as s
-from ..ops.arith import IADD, IMUL, ISUB
 from ..ops.control import INVOKE
 from ..ops.nest import NEST_INTO
 from ..types.kinds import Array
 
-__all__ = ["Aliases", "SAME_MEMORY", "gathers", "marked_disjoint", "may_free", "root_of"]
+__all__ = ["Aliases", "gathers", "marked_disjoint", "may_free", "root_of"]
 
-_VIEWS = frozenset((m.ARRAY_VIEW, s.RETYPE))  # the result leads to the memory of the first operand
-# The result may lead to the memory of any operand.
-SAME_MEMORY = _VIEWS | {s.SELECT, m.ARRAY_DATA, IADD, ISUB, IMUL}
 _NEW_CELLS = frozenset((m.CELL_NEW, m.ITERATOR_NEW))
 _UNREAD = COUNTS | ERRORS  # regions on which no result depends
 _NO_LIFE = ELEMENTS | RANDOM | SLOTS  # regions that decide the lifetime of no object
@@ -171,7 +166,7 @@ def is_fresh(v: Value) -> bool:
 
 def root_of(v: Value) -> Value:
     """The array that `v` is a view of."""
-    while (made := v.inst) is not None and made.op in _VIEWS:
+    while (made := v.inst) is not None and made.op.traits & VIEW:
         v = made.args[0]
     return v
 

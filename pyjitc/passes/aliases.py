@@ -19,7 +19,6 @@ MAKES = frozenset((structure.TUPLE_MAKE, structure.PACK, structure.STRUCT_MAKE, 
                    structure.METHOD_MAKE))
 _GETS = {structure.TUPLE_GET: "index", structure.CAPTURE_GET: "index", structure.STRUCT_GET: "field",
          structure.METHOD_SELF: ""}
-_SAME = {HOLDS: (0,), structure.RETYPE: (0,), structure.SELECT: (1, 2), structure.CHOOSE: (1, 2)}
 
 
 class AliasClass:
@@ -98,9 +97,11 @@ class Aliases:
         """If an instruction of `self.fn` makes several values refer to the same objects, merge the classes of these
         values. Returns whether it is such an instruction."""
         op, args, result = inst.op, inst.args, inst.result
-        if op in _SAME:
-            for n in _SAME[op]:
-                self.joined(args[n], result)
+        if op is HOLDS or op.traits & ir.SAME_VALUE:
+            self.joined(args[0], result)
+        elif op.traits & ir.SELECTS:
+            for v in args[1:]:
+                self.joined(v, result)
         elif op is control.INVOKE and inst.attrs["callee"] in self.functions:
             callee = inst.attrs["callee"]
             for v, p in zip(args, callee.params):

@@ -20,7 +20,7 @@ from typing import Any, Callable
 
 from ..base.errors import CompileError
 from ..ir.cfg import reverse_postorder
-from ..ir.core import COUNTS, ELEMENTS, ERRORS, RAISES, TERMINATOR, Block, Edge, Function, Inst, Value
+from ..ir.core import COUNTS, ELEMENTS, ERRORS, RAISES, SAME_MEMORY, TERMINATOR, Block, Edge, Function, Inst, Value
 from ..ir.flags import Template
 from ..ops import arith as a
 from ..ops import control as c
@@ -31,7 +31,7 @@ from ..ops.nest import NEST, NEST_INTO, NESTS, Leaf, Node, fails, kernels, templ
 from ..types import kinds as k
 from ..types.lattice import dtype_of, numpy_counterpart
 from . import inline
-from .derivatives.activity import SAME_MEMORY, Classes
+from .derivatives.activity import Classes
 from .derivatives.builder import Builder
 from .derivatives.prepare import calls_itself, to_be_put_in, whole
 from .derivatives.targets import writes_only
@@ -267,7 +267,7 @@ class _Batch:
             if inst.unwind is not None or not _is_local(inst):
                 raise Refused
         self.written = {key(x) for inst in insts for x in _written(inst)}
-        made = {inst.result for inst in insts if inst.op in _MAKING or inst.op in SAME_MEMORY}
+        made = {inst.result for inst in insts if inst.op in _MAKING or inst.op.traits & SAME_MEMORY}
         made.update(p for block in self.order[1:] for p in block.params)
         if any(key(v) in self.written and v not in made and type(v.type) is k.Array for v in fn.values()):
             raise Refused  # others see what is written
@@ -897,7 +897,7 @@ def _gives_argument(fn: Function) -> bool:
             if inst.op is c.INVOKE and inst.result is not None and _gives_argument(inst.attrs["callee"]):
                 for x in inst.args:
                     classes.join(x, inst.result)
-        made = {inst.result for inst in insts if inst.op in _MAKING or inst.op in SAME_MEMORY}
+        made = {inst.result for inst in insts if inst.op in _MAKING or inst.op.traits & SAME_MEMORY}
         made.update(p for block in fn.blocks for p in block.params if block is not fn.entry)
         given = {classes.of(v) for v in fn.values() if v not in made and k.any_part(
             v.type, lambda part: type(part) is k.Array)}

@@ -1,9 +1,9 @@
 """Make functions of the copies of loops in which the checks remain.
 
 Runs directly after versioning, which leaves each nest twice: the copy without checks, and behind the guard the loop as
-it was, which almost never runs. As a function of its own the second one is compiled by the short pipeline of LLVM's
-passes: the default pipeline took half of its time for it. The function is a part of the other, whose frame its failures
-are in; the passes before this one have run over its code.
+it was, which almost never runs. As a function of its own, the second copy is compiled by LLVM's short pipeline of
+passes; the default pipeline spent half of its time on it. A failure in the new function is reported in the frame of the
+function from which it was taken. The passes before this one have already run over its code.
 Before:  guard: branch {likely} g -> fast header(i, left), header(i, left)     header(i, left): ... exit(x)
 After:   guard: branch {likely} g -> fast header(i, left), checked()
          checked(): x = invoke {callee: f.checked} a, i, left ; jump exit(x)

@@ -19,7 +19,7 @@ import numpy as np
 from ..base.errors import Diagnostic, UnsupportedError
 from ..ir import core as ir
 from ..ir.cfg import reverse_postorder
-from ..ops import control, exceptions, gpu, memory, structure
+from ..ops import control, exceptions, gpu, memory
 from ..ops.blas import BLAS_OPS
 from ..ops.control import INVOKE
 from ..ops.pyobject import PY_BOX, PY_FORMAT, PY_JOIN, PY_UNBOX
@@ -33,7 +33,6 @@ _NEW, _THROW_NEW, _THROW = exceptions.EXC_NEW, exceptions.EXC_THROW, exceptions.
 _CAUGHT = (exceptions.EXC_FETCH, exceptions.EXC_MATCH, exceptions.EXC_PUSH, exceptions.EXC_POP, control.RERAISE)
 _BLAS = frozenset(BLAS_OPS.values())
 _RANDOM = frozenset(RANDOM_OPS.values())
-_SAME_MEMORY = (memory.ARRAY_VIEW, structure.RETYPE, structure.SELECT)
 # the part of format specifications that C and Python share
 _INT_FORM, _FLOAT_FORM = r"([1-9]\d?)?d?", r"([1-9]\d?)?(\.\d\d?)?[efg]"
 SMALL = 1024  # the most bytes of a new array that each thread keeps in its local memory
@@ -158,7 +157,7 @@ def keep_small(fn: ir.Function) -> None:
         for inst in reversed(block.insts):
             t = inst.result.type if inst.result is not None else None
             if (inst.op is control.RETURN or t is not None
-                and (inst.result in passed if inst.op in _SAME_MEMORY else not _is_scalar(t))):
+                and (inst.result in passed if inst.op.traits & ir.SAME_MEMORY else not _is_scalar(t))):
                 passed.update(inst.args)
     for block in fn.blocks:
         made: list[ir.Inst] = []

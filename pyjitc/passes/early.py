@@ -1,11 +1,12 @@
-"""Call functions of the C library whose operands are the same on every trip of a loop before the checks of a trip.
+"""Move calls of C library functions whose operands are invariant in a loop before the checks of an iteration.
 
-Runs before versioning, for all copies that it makes. LLVM hoists a call out of a loop only where it certainly runs, and
-behind a check that may raise it does not; the function itself cannot raise. Single instructions, such as divisions, and
-the elementary functions of NumPy numbers, which are many instructions, LLVM hoists in any case.
+Runs before versioning, so that all copies that versioning makes have it. LLVM hoists a call out of a loop only if the
+call certainly runs, and a call behind a check that may raise does not; the functions themselves never raise. LLVM
+hoists single instructions, such as divisions, and the elementary functions of NumPy numbers, which are sequences of
+instructions, without this pass.
 Before:  loop: x = load a, j ; y = load a, i ; s = sin x ; check s ; c = cos y
 After:   loop: x = load a, j ; y = load a, i ; c = cos y ; s = sin x ; check s
-Loads stay where they are: a branch on the way may be what keeps their index in range.
+Loads are not moved: the branch before a load may be what keeps its index in range.
 Needs: SSA.  Keeps: SSA, effects and their order.
 """
 from __future__ import annotations

@@ -16,14 +16,13 @@ from __future__ import annotations
 
 from ..ir import core as ir
 from ..ir.cfg import in_edges
-from ..ops import control, structure
+from ..ops import control
 from ..ops.arith import BAND, BNOT, BOR, CAST, FEQ, FGT, FLT, IEQ, IGE, IGT, ILE, ILT
 from ..types.kinds import Bool, NpBool, is_float, is_integer
 from . import dce
 
 __all__ = ["run"]
 
-_CHOICES = (structure.SELECT, structure.CHOOSE)
 _MORE = {IGT: True, FGT: True, ILT: False, FLT: False}  # comparison that holds -> whether the first operand is larger
 # comparison that does not hold -> the same; for integers only, since a float may be NaN
 _MORE_UNLESS = {ILE: True, IGE: False}
@@ -106,7 +105,7 @@ class _Web:
                     elif x in self.home and self.home[x] is self.home.get(g):
                         self.members[x, g] = self.home[x]
                         work.append(((x, g), self.home[x]))
-                    elif x.inst is not None and x.inst.op in _CHOICES and len(facts) < 2 * _DEEPEST:
+                    elif x.inst is not None and x.inst.op.traits & ir.SELECTS and len(facts) < 2 * _DEEPEST:
                         condition, *ways = x.inst.args
                         todo += [(way, _where(g, condition, holds), [*facts, (condition, holds)])
                                  for way, holds in zip(ways, (True, False))]
@@ -145,7 +144,7 @@ class _Web:
                 block = self.home[v]
                 j, k = block.params.index(v), block.params.index(f)
                 work += [(edge.args[j], edge.args[k]) for _, _, edge in self.edges[block]]
-            elif v.inst is not None and v.inst.op in _CHOICES:
+            elif v.inst is not None and v.inst.op.traits & ir.SELECTS:
                 condition, *ways = v.inst.args
                 work += [(way, _where(f, condition, holds)) for way, holds in zip(ways, (True, False))]
             else:
@@ -159,7 +158,7 @@ def _where(flag, condition, holds):
     inst = flag and flag.inst
     if inst is None:
         return flag
-    if inst.op in _CHOICES and inst.args[0] is condition:
+    if inst.op.traits & ir.SELECTS and inst.args[0] is condition:
         return inst.args[1 if holds else 2]
     if inst.op is BAND:
         for part, other in (inst.args, inst.args[::-1]):

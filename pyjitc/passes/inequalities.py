@@ -7,7 +7,7 @@ incoming edges are; for a back edge the proof may assume it of the last trip (in
 """
 from __future__ import annotations
 
-from ..ir.core import Block, Value
+from ..ir.core import SELECTS, Block, Value
 from ..ops import arith as a
 from ..ops import memory, structure
 from ..ops.control import CONST
@@ -97,7 +97,7 @@ class Below:
             return get(args[1], block)[0] > 0 and below(args[1], c - 1)
         if op is memory.CHECK_INDEX:
             return below(args[1], c - 1)
-        if op is structure.SELECT or op is structure.CHOOSE:
+        if op.traits & SELECTS:
             return below(args[1], c) and below(args[2], c) or self.least_below(made, below, c)
         if op in (a.CAST, a.FIT, a.NARROW, structure.RETYPE, a.CHECK_NONNEG, a.CHECK_NONZERO):
             source, t = args[0], made.result.type

@@ -11,8 +11,9 @@ After:   outer'(i, left, todo, kept, s1, s2, s3): branch todo > 0 -> ..., outer(
          joined(t0, t1, t2, t3, j): ... jump joined(fadd t0, f(i, j), fadd t1, f(i + 1, j), ...)
                                                                   at its end: found(t0, 3, t1, t2, t3)
          found(t, kept, s1, s2, s3): ... after': ... t                          and the loops as they were, for the rest
-The joined loop reads for later trips what the outer loop has not come to: nothing in it may write that, and no exit of
-it may depend on its counter, because such an exit may be why later trips read within bounds.
+The joined loop reads elements for later trips before the outer loop reaches these trips. So nothing in the outer loop
+may write these elements, and no exit of the outer loop may depend on its counter: such an exit may be what keeps the
+indices of later trips within bounds.
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, the value of each sum, effects and their order.
 """
 from __future__ import annotations
@@ -35,7 +36,7 @@ __all__ = ["run"]
 
 _TIMES = 4  # trips whose sums are computed together
 _ROOM = 16  # the most operations of the inner loop
-_BRIEF = 2  # trips of the inner loop that are made faster one after the other
+_BRIEF = 2  # inner loops of at most this many trips are faster one after the other
 _AROUND = 80  # the most operations of the outer loop outside of it, which are copied
 _SUMS = 2  # the most sums of the inner loop
 

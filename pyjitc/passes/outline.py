@@ -1,8 +1,8 @@
 """Make functions of loops: the class that `checked_copies` and `parts` use.
 
-The function is a part of the other, whose frame its failures are in. A loop stays where it is if an exception in it has
-a handler, or if it is left in several ways that lead to different places; ways that only raise are copied into the
-function.
+A failure in such a function is reported in the frame of the function from which it was taken. A loop stays where it is
+if an exception in it has a handler, or if it is left in several ways that lead to different places; ways that only
+raise are copied into the function.
 """
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _WAYS = 12  # the most blocks of a way out of a loop that only raises
 
 
 class Outliner:
-    """Makes functions of loops of one function. No loop may be entered by an edge from another one that becomes a
-    function, nor be in one."""
+    """Makes functions of loops of one function. None of these loops may be inside another one of them, and no edge
+    may lead from one directly to another."""
 
     def __init__(self, fn: ir.Function, nest: LoopNest):
         self.fn, self.at = fn, nest.dom.number

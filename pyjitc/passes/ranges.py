@@ -424,7 +424,7 @@ class _Ranges:
             return op.bounds
         if op is memory.CHECK_INDEX:
             return (0, max(self.get(args[1], block)[1] - 1, 0))
-        if op is structure.SELECT or op is structure.CHOOSE:
+        if op.traits & ir.SELECTS:
             return self.chosen(inst, block)
         if op is structure.TUPLE_AT:
             return self.item(args[0], top)

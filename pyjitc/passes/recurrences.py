@@ -1,9 +1,9 @@
 """Keep a number that one trip of a loop stores and the next one loads in a register.
 
 Runs behind versioning, before passes that join loops. A load waits for the store before it, which takes longer than an
-addition. LLVM carries an element that every trip loads and stores, each at one place. This pass carries one whose store
-depends on a test that fails on the last trip only, such as `if x + 1 < w`, and one that a trip stores in any of several
-arms, or that it loads in some of them only.
+addition. LLVM does this for an element that every trip loads at one place and stores at one place. This pass does it
+for three more kinds of elements: those whose store depends on a test that fails only on the last trip, such as
+`if x + 1 < w`, those that are stored in several branches of a trip, and those that only some branches load.
 Before:  head(i, left): branch left > 0 -> body(), out          body: x = array_load a, y, i ; ...
          ... branch i + 1 < w -> more(), latch()                more: array_store a, y, i + 1, z ; jump latch()
 After:   enter: branch left > 0 -> first(), begin(0.0)          first: v = array_load a, y, i ; jump begin(v)

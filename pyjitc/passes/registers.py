@@ -1,9 +1,9 @@
 """Replace the steps of a linear shift register, such as those of a checksum, by a look-up in a table.
 
-Runs after speculate, which makes selects of branches on bits, and before unroll. Each bit of a number after some trips
-of such a loop is the exclusive or of some of the bits before, so that the result for x ^ y is that for x combined with
-that for y. Where all bits but eight neighbours only move, what these eight give is a table. A look-up takes as long as
-two trips.
+Runs after speculate, which makes selects of branches on bits, and before unroll. After some trips of such a loop, each
+bit of a number is the exclusive or of some of the bits that it had before, so the result for x ^ y is the exclusive or
+of the results for x and for y. If all bits except eight adjacent ones are only shifted, the result is the shifted
+number combined with an entry of a table, of which these eight bits are the index. A look-up takes as long as two trips.
 Before:  header(x, left): branch left > 0 -> body, out(x)      entered with left = 8
          body: bit = x & 1 != 0 ; y = ishr x, 1 ; z = ixor y, p ; v = choose bit, z, y ; jump header(v, left - 1)
 After:   t = tuple_at (0, p', ...), x & 255 ; r = ixor (ishr x, 8), t ; jump out(r)

@@ -8,10 +8,10 @@ Before:  b: i = check_index k, n ; x = array_load word, i ; t = ine x, c ; branc
 After:   b: i = check_index k, n ; x = array_load word, i ; t = ine x, c ; branch t -> body(), yes()
 The instructions on the only way to such an edge are numbered, like those of one block. An equal check on it, or in a
 block that dominates it, has passed, and an equal load on it has the same result unless something between may have
-changed what it reads (`alias.py`). The block is left out for the edge if its checks and its branch are known so; what
-else it computes for later is copied.
+changed what it reads (`alias.py`). If this decides all checks and the branch of the block, the edge skips the block,
+and what the block computes for later uses is copied.
 Runs after the first gvn, where lengths and casts are one value each, and before `ranges`, which removes some of several
-equal checks. Edges are not led to the header of a loop, and headers are not left out: later passes rely on the shape of
+equal checks. No edge is threaded to the header of a loop, and no edge skips a header: later passes rely on the shape of
 loops. `pipeline` asks for this pass only where several branches compare elements of one array.
 Needs: SSA.  Keeps: SSA, effects and their order.
 """

@@ -11,8 +11,8 @@ After:   guard: w = list_width a ; branch ... -> copy, other          other: jum
          copy: s = array_new n, w ; ok = list_copied a, s ; branch ok -> copied, other
          copied(i, left): ... i.1 = check_index i, n ; j.1 = check_index j, w ; x = array_load s, i.1, j.1
 A nest may also store numbers in lists. Each store changes the list, as before, and the array, if there is one: so no
-exception and no exit has to write anything back. The guard tests that such a list is none of the others that are
-copied, and that the lists in a list are different.
+exception and no exit has to write anything back. The guard tests that such a list is not also one of the other lists
+that are copied, and that no list occurs twice in a list of lists.
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order; grows the code, up to a limit.
 """
 from __future__ import annotations

@@ -4,20 +4,21 @@ Runs when versioning has made the copies of loops without checks, and before pol
 only; but in `for i: while abs(z * z - y) > tolerance: z = ...` the trips of the inner loop wait for each other, and
 those of the outer one are independent. A copy of the outer loop does `LANES` of its iterations at once: every number
 that differs between them becomes a vector, branches become masks that choose values, and the inner loop runs until no
-lane needs another trip. What lanes have when they leave an inner loop is kept until all have left it. The loop as it
-was does the iterations that are left.
+lane needs another trip. The values with which a lane leaves an inner loop are kept until all lanes have left it. The
+original loop executes the remaining iterations.
 Before:  head(i, left): branch left > 0 -> body, exit        body: x = array_load a, i ; jump inner(x)
          inner(z): z1 = f(z) ; branch t(z1) -> inner(z1), done(z1)         done(r): array_store out, i, r ; jump head
 After:   wide(i, left): branch left > LANES - 1 -> lanes, head(i, left)
          lanes: X = vector_make of array_load a, i + n ; jump inner'(X, true, 0)
          inner'(Z, M, R): Z1 = f'(Z) ; T = t'(Z1) ; R1 = M and not T ? Z1 : R ; any M and T -> inner'(Z1, M and T, R1)
          done': array_store out, i + n, lane n of R1 ; jump wide(i + LANES, left - LANES)
-Inner loops must do nothing but arithmetic, with floats in it: a lane that has left a loop computes on, and nothing of
-that may be seen. They may load an element that is the same for all lanes, while one needs it; this is done where LLVM
-would not vectorise the inner loop. Outside of them memory is accessed for one lane after the other, behind a branch
-where only some iterations do. Accesses of different iterations must not meet: iterations store to arrays that no other
-access of the loop uses, or to elements of their own. Where a lane leaves the outer loop, or raises, the loop as it was
-makes all these iterations again, of which none has stored anything. Complex numbers are carried as their two parts.
+Inner loops must consist of arithmetic, some of it on floats: a lane that has left an inner loop goes on computing until
+the others have left it, which must have no visible effect. An inner loop may also load an element that is the same for
+all lanes, as long as at least one lane needs it, if LLVM would not vectorise the inner loop by itself. Outside of inner
+loops, memory is accessed for one lane after the other, behind a branch if only some iterations make the access.
+Accesses of different iterations must not conflict: iterations store to arrays that no other access of the loop uses, or
+to elements of their own. If a lane leaves the outer loop or raises an exception, the original loop repeats the
+iterations of all lanes, none of which has stored anything yet. Complex numbers are represented by their two parts.
 What one iteration hands to the next, such as a sum, is computed for one lane after the other, too; counters that inner
 loops carry begin with 0 in each iteration and are added up.
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, the value of each number, the order of the stores of one place.

@@ -11,10 +11,11 @@ from types import FunctionType
 from typing import Iterable
 
 from ...ir.cfg import reverse_postorder
-from ...ir.core import COUNTS, ERRORS, NEW_OBJECT, WRITES, Function, Inst, Value, writes
+from ...ir.core import (
+    CHECKS_FIRST, COUNTS, ERRORS, NEW_OBJECT, SAME_MEMORY, SAME_VALUE, SELECTS, WRITES, Function, Inst, Value, writes,
+)
 from ...ops import arith as a
 from ...ops import control as c
-from ...ops import math as m
 from ...ops import memory as mem
 from ...ops import pyobject as py
 from ...ops import structure as s
@@ -30,12 +31,10 @@ from ...types.tangents import holds_complex, is_varying, varies
 from ..unions import Unions
 from .builder import refused
 
-__all__ = ["Activity", "Classes", "SAME_MEMORY", "SAME_VALUE", "arrays_behind", "fixed_of", "has_rule",
+__all__ = ["Activity", "Classes", "SAME", "arrays_behind", "fixed_of", "has_rule",
            "holds_memory", "is_filled", "is_known", "is_ruled", "items_of", "partials_of", "rules_of", "written"]
 
-SAME_MEMORY = frozenset((mem.ARRAY_VIEW, s.RETYPE, s.SELECT, s.CHOOSE))
-# Operations whose result is their first operand, after a check or under another type.
-SAME_VALUE = frozenset((a.CHECK_NONZERO, m.CHECK_DOMAIN, m.CHECK_RANGE, mem.HIDDEN, s.RETYPE, s.DUAL_MAKE, s.DUAL_WIDE))
+SAME = CHECKS_FIRST | SAME_VALUE  # traits of operations whose result is their first operand
 _TEXTS = (k.Str, k.Bytes, k.Object)
 _OBJECTS = frozenset((py.PY_BOX, py.PY_CALL))  # active values may go into them: they only print, and need no derivative
 _CONTAINERS = ((k.Dict, "a dict"), (k.List, "a list"), (k.Set, "a set"), (k.ObjectOf, "an object"),
@@ -44,9 +43,9 @@ _INSTEAD = "use numbers, arrays and tuples, or lists and dicts of numbers and ob
 _OF_ADDRESSES = frozenset((mem.ARRAY_DATA, s.SELECT, s.STRUCT_MAKE, s.STRUCT_GET, a.CAST, a.IADD, a.ISUB, a.IMUL))
 _OF_COMPLEX = frozenset((a.COMPLEX_MAKE, a.REAL, a.IMAG))
 # structural operations whose derivatives the transforms know
-_KNOWN = _OF_COMPLEX | SAME_MEMORY | SAME_VALUE | frozenset((
+_KNOWN = _OF_COMPLEX | _OBJECTS | frozenset((
     a.CAST, c.JUMP, c.BRANCH, c.SWITCH, c.RETURN, c.INVOKE, mem.ARRAY_LOAD, mem.ARRAY_STORE, mem.ROW_COPY,
-    mem.ARRAY_COPY, mem.ARRAY_NEW, mem.SUM_EIGHTS, mem.DOT, s.TUPLE_MAKE, s.TUPLE_GET, s.TUPLE_AT)) | _OBJECTS
+    mem.ARRAY_COPY, mem.ARRAY_NEW, mem.SUM_EIGHTS, mem.DOT, s.TUPLE_MAKE, s.TUPLE_GET, s.TUPLE_AT))
 
 
 def _part(t):
@@ -127,8 +126,8 @@ def has_rule(inst: Inst) -> bool:
         return False
     if inst.op is s.TUPLE_AT:
         return bool(items_of(inst)) and all([x.type is inst.result.type for x in items_of(inst)])
-    rule = inst.op.partials
-    return inst.op in _KNOWN or rule is not NO_RULE and rule is not STRUCTURAL
+    op, rule = inst.op, inst.op.partials
+    return bool(op.traits & (SAME | SAME_MEMORY)) or op in _KNOWN or rule is not NO_RULE and rule is not STRUCTURAL
 
 
 def rules_of(call: Inst):
@@ -172,7 +171,7 @@ class Classes(Unions):
         for block in fn.blocks:
             for inst in block.insts:
                 r = inst.result
-                if inst.op in SAME_MEMORY and isinstance(r.type, k.Array):
+                if inst.op.traits & SAME_MEMORY and isinstance(r.type, k.Array):
                     for x in inst.args:
                         if isinstance(x.type, k.Array):
                             self.join(x, r)
@@ -221,9 +220,9 @@ def flows(inst: Inst) -> list[Value]:
         return list(inst.args)
     if not is_varying(r.type):  # an int varies only where it is made of the bits of a float
         return list(inst.args) if not has_rule(inst) else [x for x in inst.args if k.is_integer(x.type)]
-    if op is s.SELECT or op is s.CHOOSE or op is mem.ARRAY_COPY:
+    if op.traits & SELECTS or op is mem.ARRAY_COPY:
         return inst.args[1:]
-    if op in SAME_VALUE or op is a.CAST or op is mem.ARRAY_LOAD or op is mem.ARRAY_VIEW or op is mem.SUM_EIGHTS:
+    if op.traits & SAME or op is a.CAST or op is mem.ARRAY_LOAD or op is mem.ARRAY_VIEW or op is mem.SUM_EIGHTS:
         return inst.args[:1]
     return [] if isinstance(op.partials, Zero) else list(inst.args)
 
@@ -288,7 +287,7 @@ class Activity:
                 if given and not has_rule(inst) and (inst.result is None or inst.result in self or any(
                         x in self for x in targets)):
                     raise self._refusal(inst)
-                if (inst.op in SAME_MEMORY and inst.args and type(inst.args[0].type) is k.Array
+                if (inst.op.traits & SAME_MEMORY and inst.args and type(inst.args[0].type) is k.Array
                     and _part(inst.result.type.dtype) is not _part(inst.args[0].type.dtype) and inst.args[0] in self):
                     raise refused(self.fn, inst, "the bits of an array that varies are read or written as elements of "
                                   "another type: there is no derivative of that",
@@ -319,7 +318,7 @@ class Activity:
             before = len(same)
             for block in self.order:
                 for one in block.insts:
-                    if (one.op in SAME_MEMORY or one.op is s.TUPLE_AT) and any(x in same for x in one.args):
+                    if (one.op.traits & SAME_MEMORY or one.op is s.TUPLE_AT) and any(x in same for x in one.args):
                         same.add(one.result)
                     if one.op is s.TUPLE_MAKE and inst.result in one.args:
                         return False

@@ -12,10 +12,9 @@ from __future__ import annotations
 from typing import Any, Callable
 
 from ...ir.cfg import LoopNest, in_edges, reverse_postorder
-from ...ir.core import COUNTS, ELEMENTS, ERRORS, Block, Edge, Function, Inst, Value
+from ...ir.core import COUNTS, ELEMENTS, ERRORS, VIEW, Block, Edge, Function, Inst, Value
 from ...ops import arith as a
 from ...ops import control as c
-from ...ops import memory as mem
 from ...ops import structure as s
 from ...ops.derivative import Request, Ruled, requested
 from ...types import kinds as k
@@ -113,7 +112,7 @@ class _Divided:
             if self.home[x] in loop.blocks or x in read or x in self.own:
                 return
             i = x.inst
-            if i is not None and (i.op is c.CONST or cl(x) in written and i.op in (mem.ARRAY_VIEW, s.RETYPE)
+            if i is not None and (i.op is c.CONST or cl(x) in written and i.op.traits & VIEW
                                   or i.op is s.TUPLE_MAKE):
                 for y in i.args:
                     take(y)

@@ -17,7 +17,7 @@ from ...ops import structure as s
 from ...ops.pyobject import PY_UNBOX
 from ...types import kinds as k
 from ...types.tangents import is_varying, tangent_type, varies
-from .activity import SAME_VALUE, Activity, arrays_behind, is_filled, items_of, partials_of
+from .activity import SAME, Activity, arrays_behind, is_filled, items_of, partials_of
 from .builder import Builder, refused
 from .common import copied_like, entry_of, guarded_term, plain_value, tuples_beside, zeros
 from .ruled import called, has_one_value, leaves_of, open_calls
@@ -149,7 +149,7 @@ class _Forward:
             dual[r] = zeros(b, self.helpers, r)
         elif op is s.TUPLE_AT:
             dual[r] = b.op(op, b.op(s.TUPLE_MAKE, *map(self.tangent, items_of(inst)), cls=None), inst.args[1])
-        elif op is a.CAST or op in SAME_VALUE:
+        elif op is a.CAST or op.traits & SAME:
             dual[r] = b.cast(self.tangent(inst.args[0]), tangent_type(r.type))
         elif op is a.REAL or op is a.IMAG:
             dual[r] = b.op(op, self.tangent(inst.args[0]))

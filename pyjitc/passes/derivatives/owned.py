@@ -25,6 +25,7 @@ from ...ops.objects import FIELD_CHECK, FIELD_GET, FIELD_PEEK, FIELD_SET, OBJECT
 from ...ops.pyobject import PY_API, PY_BOX, PY_CALL, PY_UNBOX
 from ...types import kinds as k
 from ...types.tangents import is_number_that_varies
+from ..alias import root_of
 from ..rewrite import substitute
 from ..unions import Unions
 from . import variables
@@ -268,12 +269,12 @@ class _Opening:
         for inst in [*group.made, *(inst for inst, _ in group.uses)]:
             if inst.op in (lists.LIST_GET, lists.LIST_POP):
                 # arrays that are made here are checked below, where they are put into the list
-                if any(_root(x).inst is None or _root(x).inst.op not in _NEW for _, x in written.get(
-                        classes.of(inst.result), ())):
+                made = [root_of(x).inst for _, x in written.get(classes.of(inst.result), ())]
+                if any(i is None or i.op not in _NEW for i in made):
                     return False
             for x in inst.args[inst.op is not lists.LIST_NEW:]:
                 if any(self.may_follow(inst, writer, x) for writer, y in written.get(classes.of(x), ())
-                       if not self.is_other_array(_root(x), _root(y))):
+                       if not self.is_other_array(root_of(x), root_of(y))):
                     return False
         return True
 
@@ -285,7 +286,7 @@ class _Opening:
 
     def may_follow(self, inst, writer, x) -> bool:
         """Whether `writer` may run after `inst`, before the array x is made anew."""
-        made = _root(x).inst
+        made = root_of(x).inst
         stop = None if made is None else self.home[made]
         home = self.home[inst]
         if self.home[writer] is home and home.insts.index(writer) > home.insts.index(inst):
@@ -296,7 +297,7 @@ class _Opening:
                 if e.block not in seen and e.block is not stop:
                     seen.add(e.block)
                     work.append(e.block)
-        if stop is not None and self.home[writer] is stop is not home:
+        if made is not None and self.home[writer] is stop is not home:
             return stop.insts.index(writer) < stop.insts.index(made)
         return self.home[writer] in seen
 
@@ -352,13 +353,6 @@ class _Opening:
                 self.users[x] != [one] for x, one in ((display.result, box), (box.result, call), (call.result, made))):
             return None
         return display, times, (display, box, call)
-
-
-def _root(x: Value) -> Any:
-    """The array that x is a view of."""
-    while x.inst is not None and x.inst.op in (mem.ARRAY_VIEW, s.RETYPE):
-        x = x.inst.args[0]
-    return x
 
 
 def _is_owned(t) -> bool:

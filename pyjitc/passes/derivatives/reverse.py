@@ -21,7 +21,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...ir.cfg import blocks_after, predecessors, reverse_postorder
-from ...ir.core import WRITES, Block, Edge, Function, Inst, Value
+from ...ir.core import SELECTS, VIEW, WRITES, Block, Edge, Function, Inst, Value
 from ...ir.uses import passed, uses_of
 from ...ir.uses import users as users_of
 from ...ops import arith as a
@@ -35,7 +35,7 @@ from ...types import kinds as k
 from ...types.tangents import gradient_type, is_varying, tangent_type, varies
 from ..rewrite import substitute
 from . import variables
-from .activity import SAME_VALUE, Activity, arrays_behind, is_filled, items_of, partials_of
+from .activity import SAME, Activity, arrays_behind, is_filled, items_of, partials_of
 from .builder import Builder, refused
 from .common import check_disjoint, copied, guarded_term, own_type, replace_arguments, tuples_beside, with_copies, zeros
 from .normal import Normal
@@ -241,7 +241,7 @@ class _Reverse:
 
     def root(self, v: Value) -> Value:
         """The array that v is a view of."""
-        while v.inst is not None and v.inst.op in (mem.ARRAY_VIEW, s.RETYPE) and self.flows(v):
+        while v.inst is not None and v.inst.op.traits & VIEW and self.flows(v):
             v = v.inst.args[0]
         return v
 
@@ -311,9 +311,9 @@ class _Reverse:
 
     def shadow_of(self, b, inst):
         op, r, shadow = inst.op, inst.result, self.shadow
-        if op is mem.ARRAY_VIEW or op is s.RETYPE:
+        if op.traits & VIEW:
             return _as(b.again(inst, [shadow[inst.args[0]], *inst.args[1:]]), b.insts[-1], own_type(r.type))
-        if op is s.SELECT or op is s.CHOOSE:
+        if op.traits & SELECTS:
             return b.op(op, inst.args[0], *(shadow[x] for x in inst.args[1:]))
         if op is s.UNDEF:
             return b.op(op, type=own_type(r.type))
@@ -712,7 +712,13 @@ class _Reverse:
                 self.accumulate_if(b, cur, inst.args[0], inst.args[1], g)
             elif op in _CHOICES and r not in self.shadow:
                 self.chosen(b, inst, cur, g)
-        elif op is mem.ARRAY_LOAD:
+        else:
+            self.adjoint_of_number(b, inst, cur, g)
+
+    def adjoint_of_number(self, b, inst, cur, g):
+        """Add to the adjoints of the operands of an instruction whose result is a number with adjoint g."""
+        op = inst.op
+        if op is mem.ARRAY_LOAD:
             array = self.beside(b, cur, inst.args[0])
             if array is not None:
                 at = array, *inst.args[1:]
@@ -735,11 +741,11 @@ class _Reverse:
             for n, x in enumerate(items_of(inst)):
                 chosen = b.op(a.IEQ, inst.args[1], b.const(n, k.Int))
                 self.add(b, cur, x, b.op(s.SELECT, chosen, g, zero))
-        elif op is s.SELECT or op is s.CHOOSE:
+        elif op.traits & SELECTS:
             zero = b.zero(g.type)
             self.add(b, cur, inst.args[1], b.op(s.SELECT, inst.args[0], g, zero))
             self.add(b, cur, inst.args[2], b.op(s.SELECT, inst.args[0], zero, g))
-        elif op is a.CAST or op in SAME_VALUE:
+        elif op is a.CAST or op.traits & SAME:
             if is_varying(inst.args[0].type):
                 self.add(b, cur, inst.args[0], b.cast(g, tangent_type(inst.args[0].type)))
         elif op is a.REAL:
@@ -751,7 +757,7 @@ class _Reverse:
                 self.add(b, cur, x, part)
         elif op is a.FADD or op is a.FSUB:
             self.add(b, cur, inst.args[0], g)
-            if inst.args[1] in act:
+            if inst.args[1] in self.act:
                 self.add(b, cur, inst.args[1], g if op is a.FADD else b.fneg(g))
         elif op is a.FMUL and inst.args[0] is inst.args[1]:
             self.add(b, cur, inst.args[0], b.fmul(b.const(2.0, g.type), b.fmul(g, inst.args[0])))
@@ -760,7 +766,7 @@ class _Reverse:
                           "write it with numbers and arrays instead of tuples")
         else:
             for x, d in partials_of(b, inst):
-                if x in act:
+                if x in self.act:
                     self.add(b, cur, x, guarded_term(b, inst, b.conjugate(d), g))
 
     def chosen(self, b, inst, cur, g):

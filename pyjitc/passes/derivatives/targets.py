@@ -2,21 +2,20 @@
 from __future__ import annotations
 
 from ...ir.cfg import successors
-from ...ir.core import ELEMENTS, HOST, Function, Inst, Value, regions_written
+from ...ir.core import ELEMENTS, HOST, SAME_MEMORY, VIEW, Function, Inst, Value, regions_written
 from ...ir.uses import passed
 from ...ops import memory as mem
 from ...ops.control import INVOKE
 from ...ops.exceptions import EXC_THROW, THROW
 from ...ops.nest import NEST_INTO, NESTS, kernels
-from ...ops.structure import CHOOSE, RETYPE, SELECT, TUPLE_AT, TUPLE_GET, TUPLE_MAKE
+from ...ops.structure import CHOOSE, SELECT, TUPLE_AT, TUPLE_GET, TUPLE_MAKE
 from ...ops.pyobject import PY_CALL
 from ...types.kinds import Array, Tuple, any_part
-from .activity import SAME_MEMORY, Classes, arrays_behind, holds_memory, written
+from .activity import Classes, arrays_behind, holds_memory, written
 
 __all__ = ["paths_of_arrays", "store_into_parameter", "targets", "writer", "writes_only", "written_again",
            "written_parameters", "written_places"]
 
-_PARTS = (mem.ARRAY_VIEW, RETYPE)
 _MOVING = (TUPLE_GET, TUPLE_MAKE, TUPLE_AT)  # beside SAME_MEMORY, what gives arrays that its operands hold
 
 
@@ -52,14 +51,14 @@ def written_again(fn: Function, classes: Classes) -> set[Value]:
     def namings(x):
         """The instructions that give another name to an array, or to a part of it."""
         for inst in parts.get(x, ()):
-            if inst.op in _PARTS:
+            if inst.op.traits & VIEW:
                 yield from namings(inst.result)
             elif inst.targets or inst.unwind or inst.result is not None and (
-                    inst.op in _MOVING or inst.op in SAME_MEMORY or holds_memory(inst.result.type)):
+                    inst.op in _MOVING or inst.op.traits & SAME_MEMORY or holds_memory(inst.result.type)):
                 yield inst
 
     def is_filled_first(x, write):
-        while x.inst is not None and x.inst.op in _PARTS:
+        while x.inst is not None and x.inst.op.traits & VIEW:
             x = x.inst.args[0]
         if x.inst is None or x.inst.op is not mem.ARRAY_NEW:
             return False
@@ -154,7 +153,7 @@ def _among(places, arrays, incoming, params) -> set[tuple[Value, tuple[int, ...]
         before = incoming.get(x, []) if x.inst is None else x.inst.args
         if any(holds_memory(y.type) for y in before):
             return set(places)
-        if x.inst is None or x.inst.op in SAME_MEMORY or x.inst.op in _MOVING:
+        if x.inst is None or x.inst.op.traits & SAME_MEMORY or x.inst.op in _MOVING:
             new = [y for y in before if y not in behind and (type(y.type) is Array or _holds_array(y.type))]
             behind.update(dict.fromkeys(new))
             work += new
