@@ -25,9 +25,10 @@ _cfuncs, _ufuncs = lazy("pyjitc.api.cfunc"), lazy("pyjitc.api.vectorize")
 
 __all__ = ["cfunc", "guvectorize", "jit", "njit", "jit_module", "vectorize", "IGNORED"]
 
-# Options without an effect here; debug= has another meaning.
+# Options without an effect here; debug= has another meaning. device= is an option of cuda.jit: programs write it for
+# functions that kernels call, which are compiled like others.
 IGNORED = frozenset((
-    "nopython", "forceobj", "looplift", "target", "target_backend", "pipeline_class", "debug", "_nrt",
+    "device", "nopython", "forceobj", "looplift", "target", "target_backend", "pipeline_class", "debug", "_nrt",
     "no_cpython_wrapper", "no_cfunc_wrapper", "no_rewrites", "forceinline", "_dbg_extend_lifetimes", "_dbg_optnone",
     "lineinfo", "parallel"))
 

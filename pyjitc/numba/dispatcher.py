@@ -34,6 +34,7 @@ from .frozen import refresh
 __all__ = ["Overload", "NumbaFunction", "SMALL", "Dispatcher"]
 
 meanings, entrypoints = lazy("pyjitc.numba.meanings"), lazy("pyjitc.numba.entrypoints")
+meaning = lazy("pyjitc.infer.meaning")
 declared = lazy("pyjitc.lib.py.declared")  # only programs with signatures load it
 
 _MOST = 128  # combinations of types for which the option `numba` is changed
@@ -63,6 +64,10 @@ def _named(t: kinds.Type):
         return t
 
 
+def _no_match(given) -> str:
+    return f"No matching definition for argument type(s) {', '.join(str(_named(t)) for t in given)}"
+
+
 def _callable(value):
     """C functions from cfunc replaced by their Python functions, also inside tuples and lists."""
     if type(value) in (tuple, list) and any(getattr(type(x), "__pyjitc_callback__", False) for x in value):
@@ -71,12 +76,11 @@ def _callable(value):
 
 
 def _forced(full, given, wanted):
-    """(the number of arguments whose conversion to the declared types loses something, the converted arguments, the
-    declared types); None where an argument cannot be converted. Fractions are cut off and digits are lost as in Numba's
-    conversions of arguments."""
+    """The arguments converted to the declared types; None where one cannot be converted. Fractions are cut off and
+    digits are lost as in Numba's conversions of arguments."""
     if len(full) != len(wanted):
         return None
-    lossy, values = 0, []
+    values = []
     for value, t, declared in zip(full, given, wanted):
         try:
             value = convert(value, t, declared)
@@ -84,10 +88,9 @@ def _forced(full, given, wanted):
             if not (kinds.is_number(t) and kinds.is_number(declared)) or (
                     kinds.is_complex(t) and not kinds.is_complex(declared)):
                 return None
-            lossy += 1
             value = _cut(value, declared)
         values.append(value)
-    return lossy, tuple(values), tuple(wanted)
+    return tuple(values)
 
 
 def _cut(value, declared: kinds.Type):
@@ -103,12 +106,14 @@ def _cut(value, declared: kinds.Type):
     return value if kinds.is_python_number(declared) else dtype_of(declared).type(value)
 
 
-_LOSSY = 1000  # the cost of a conversion of an argument that may lose something; that of others is 1
+# The costs of conversions of arguments: to a wider type of the same kind, to another one that represents every value,
+# and to one that may lose something;
+# where that may be a fraction or a sign, twice as much.
+_WIDER, _SAFE, _LOSSY = 1, 100, 10_000
 
 
 def _cost(given: kinds.Type, declared: kinds.Type) -> int | None:
-    """The cost of passing a value of one type where another is declared, in compiled code; None where the types are
-    those of values that cannot be converted. Only numbers are converted."""
+    """The cost of passing a value of one type where another is declared; None where it cannot be converted."""
     if isinstance(given, kinds.Dual):
         given = given.wide
     if given is declared:
@@ -116,14 +121,32 @@ def _cost(given: kinds.Type, declared: kinds.Type) -> int | None:
     if kinds.is_number(given) and kinds.is_number(declared):
         if kinds.is_complex(given) and not kinds.is_complex(declared):
             return None
-        if kinds.is_python_number(given) and (kinds.is_complex(declared) or kinds.is_float(declared)) or (
-                given in (kinds.Bool, kinds.Int) and kinds.is_integer(declared)):
-            return 1
-        return 1 if np.can_cast(dtype_of(given), dtype_of(declared), "safe") else _LOSSY
+        found, wanted = dtype_of(given), dtype_of(declared)
+        if not np.can_cast(found, wanted, "safe"):
+            return _LOSSY if wanted.kind in (found.kind, "f", "c") else 2 * _LOSSY
+        return 0 if found == wanted else _WIDER if found.kind == wanted.kind else _SAFE
     if isinstance(given, kinds.Array) and isinstance(declared, kinds.Array):
-        return 0 if (given.dtype, given.ndim) == (declared.dtype, declared.ndim) else None
-    return None if any(isinstance(t, kinds.Array) or kinds.is_number(t) for t in (given, declared)) and not any(
-        isinstance(t, kinds.Union) for t in (given, declared)) else 0
+        if (given.dtype, given.ndim) != (declared.dtype, declared.ndim):
+            return None
+        return 0 if given.layout == declared.layout else _WIDER if declared.layout == "A" else _SAFE
+    if isinstance(given, kinds.Tuple) and isinstance(declared, kinds.Tuple) and declared.is_like(given):
+        costs = [_cost(*parts) for parts in zip(given.parts, declared.parts)]
+        return None if None in costs else sum(costs)
+    if given is kinds.Object or isinstance(given, kinds.Union) or isinstance(declared, kinds.Union):
+        return 0
+    return None if any(isinstance(t, kinds.Array) or kinds.is_number(t) for t in (given, declared)) else 0
+
+
+def _common(one: kinds.Type | None, other: kinds.Type | None) -> kinds.Type | None:
+    """The type of results of two signatures whose parameters are the same: the wider one of integers."""
+    if one is None or other is None or not (kinds.is_integer(one) and kinds.is_integer(other)):
+        return one
+    both = np.promote_types(dtype_of(one), dtype_of(other))
+    return next((t for t in (one, other) if dtype_of(t) == both), kinds.int64 if both == np.int64 else one)
+
+
+def _size(args) -> int:
+    return sum(dtype_of(t).itemsize for t in args if kinds.is_number(t))
 
 
 class _NoForm(TypeError):
@@ -162,6 +185,9 @@ class NumbaFunction(CompiledFunction):
 
     def __init__(self, function: FunctionType, options, declared=()):
         super().__init__(function, options._replace(numba=True), declared)
+        results = self.__dict__.get("__results__", {})
+        self._declared = [Signature(args, results.get(args, result)) for args, result in
+                          {s.args: s.result for s in self._declared}.items()]
 
     def _replaced(self, value):
         """Arrays of subclasses become arrays: methods and operators of the subclass are ignored. An int that only
@@ -193,31 +219,35 @@ class NumbaFunction(CompiledFunction):
         return next((given for given, x in zip(args, plain) if result is x), result)
 
     def _converted(self, full: tuple, types):
-        try:
+        if not self._declared:
             return super()._converted(full, types)
-        except TypeError:
-            if not self._declared:
-                raise
-            ways = [_forced(full, types, signature.args) for signature in self._declared]
-            ways = [way for way in ways if way is not None]
-            if not ways:
-                given = ", ".join(str(_named(t)) for t in types)
-                raise TypeError(f"No matching definition for argument type(s) {given}") from None
-            lossy, n, values = min((way[0], n, way[1]) for n, way in enumerate(ways))
-            return values, ways[n][2]
+        for signature in (len(self._declared) > 1 and self._fitting(types)) or self._declared:
+            values = _forced(full, types, signature.args)
+            if values is not None:
+                return values, signature.args
+        raise TypeError(_no_match(types))
+
+    def _fitting(self, given) -> list[Signature]:
+        """The declared signatures that accept arguments of these types, the one with the cheapest conversions first."""
+        fitting = []
+        for n, signature in enumerate(self._declared):
+            if len(given) == len(signature.args):
+                costs = [_cost(x, t) for x, t in zip(given, signature.args)]
+                if None not in costs:
+                    fitting.append((sum(costs), n))
+        return [self._declared[n] for _, n in sorted(fitting)]
 
     def _conversions(self, operands):
         """The arguments of a call in compiled code, converted as a declared signature asks, and a function that gives
-        the converted result, or None. The signature is the one that a call from the interpreter would use; where none
-        fits, nothing is converted."""
-        fitting = []
-        for n, signature in enumerate(self._declared):
-            costs = [_cost(x.type, t) for x, t in zip(operands, signature.args)]
-            if None not in costs and len(operands) == len(signature.args):
-                fitting.append((sum(costs), n))
-        if not fitting:
+        the converted result, or None. The signature is the one that a call from the interpreter would use, but that
+        arrays may have any layout."""
+        if not self._declared:
             return operands, None
-        chosen = self._declared[min(fitting)[1]]
+        given = [x.type for x in operands]
+        fitting = self._fitting(given)
+        if not fitting:
+            raise meaning.Mismatch(_no_match(given))
+        chosen = fitting[0]
         made = [declared.passed(x, t) for x, t in zip(operands, chosen.args)]
         if chosen.args not in self.__dict__.get("__shown__", self._wrapped):
             return made, None  # disable_compile() was called, and declares nothing about the result
@@ -334,6 +364,7 @@ class NumbaFunction(CompiledFunction):
 
     def compile(self, signature) -> NumbaFunction:
         """Compile for a signature now, as `jit(signature)` does. The result is the function."""
+        given = signature_of(types.signature(signature))
         asked = self._as_compiled(signature)
         if (self._declared or self.__dict__.get("__disabled__")) and asked.args not in self._natives:
             raise RuntimeError("compilation disabled")
@@ -341,7 +372,15 @@ class NumbaFunction(CompiledFunction):
             super().compile(Signature(asked.args))
         except CompileError as error:
             raise refused(error)
-        self.__dict__.setdefault("__shown__", {})[asked.args] = signature_of(types.signature(signature)).args
+        shown, results = self.__dict__.setdefault("__shown__", {}), self.__dict__.setdefault("__results__", {})
+        if shown.get(asked.args, given.args) != given.args:  # integers of other sizes are the same here
+            asked.result = _common(results[asked.args], asked.result)
+            shown[asked.args] = max(shown[asked.args], given.args, key=_size)
+            if self._wrapped.pop(asked.args, None) is not None:
+                alone(self._recompiled, asked.args)
+        else:
+            shown[asked.args] = given.args
+        results[asked.args] = asked.result
         if asked.args not in self._natives:
             return self  # the interpreter runs the function
         numbers = bool(asked.args) and all(map(_is_of_numbers, asked.args))

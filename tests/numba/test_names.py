@@ -38,7 +38,7 @@ def test_every_public_name_is_there(name):
     {}, {"nopython": True}, {"nogil": True}, {"cache": True}, {"parallel": True}, {"fastmath": True},
     {"fastmath": {"nnan", "contract"}}, {"error_model": "numpy"}, {"boundscheck": True}, {"boundscheck": None},
     {"inline": "always"}, {"inline": lambda *a: True}, {"locals": {"x": nb.float32}}, {"looplift": False},
-    {"debug": True}, {"no_cpython_wrapper": True}, {"target_backend": "cpu"}, {"overflow": "wrap"}])
+    {"debug": True}, {"no_cpython_wrapper": True}, {"device": True}, {"target_backend": "cpu"}, {"overflow": "wrap"}])
 def test_options(options):
     def total(a):
         s = 0.0

@@ -321,3 +321,43 @@ def test_callbacks_with_arguments_that_c_cannot_pass():
     assert nb.njit(lambda f: f(None))(nothing) == 1 and nb.njit(lambda f, g: f(g))(outer, inner) == 7
     with pytest.raises(TypeError, match="has no address"):
         total.address
+
+
+@pytest.mark.parametrize("signatures, given, result", [
+    (["int32(int32)", "int64(int64)"], 2**40, 2**40), (["int64(int64)", "int32(int32)"], 2**40, 2**40),
+    (["uint8(uint8)", "int64(int64)"], 300, 300), (["uint32(uint32)", "int32(int32)"], -1, -1),
+    (["int32(int32)", "int64(int64)", "uint64(uint64)"], np.uint32(2**32 - 1), 2**32 - 1),
+    (["float64(float64)", "int64(int64)"], np.int32(3), 3), (["int64(int64)", "float64(float64)"], np.int8(3), 3),
+    (["float32(float32)", "float64(float64)"], 3, 3.0), (["float64(float64)", "int64(int64)"], np.float32(2.5), 2.5),
+    (["float32(float32)", "float64(float64)"], np.int32(2**24 + 1), 2.0**24 + 1),
+])
+def test_the_signature_with_the_cheapest_conversion_is_chosen(signatures, given, result):
+    f = nb.njit(signatures)(lambda x: x)
+    exact(f(given), result)
+    exact(nb.njit(lambda x: f(x))(given), result)
+
+
+def test_integers_of_several_sizes_that_are_compiled_later_share_the_wider_result():
+    f = nb.njit(lambda x: x)
+    f.compile("int32(int32)")
+    f.compile("int64(int64)")
+    f.compile("int16(int16)")
+    exact(f(2**40), 2**40)
+    assert f.signatures == [(types.int64,)]
+
+
+def test_tuples_are_converted_in_calls_from_compiled_code():
+    f = nb.njit("UniTuple(float64, 2)(UniTuple(float64, 2))")(lambda t: t)
+    exact(nb.njit(lambda a, b: f((a, b)))(1, 2), (1.0, 2.0))
+
+
+@pytest.mark.parametrize("signature, given", [
+    ("float64(float64)", 1j), ("int64(int64[:])", np.ones(3, np.int32)), ("int64(int64[:])", np.ones((2, 2), np.int64)),
+    ("int64(int64[:])", 1), ("float64(float64)", "text"), ("float64(float64)", None),
+])
+def test_calls_from_compiled_code_that_fit_no_signature_are_refused(signature, given):
+    f = nb.njit(signature)(lambda x: 1)
+    with pytest.raises(TypeError, match="No matching definition for argument type"):
+        f(given)
+    with pytest.raises(TypingError, match="No matching definition for argument type"):
+        nb.njit(lambda x: f(x))(given)

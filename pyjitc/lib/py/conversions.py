@@ -64,6 +64,8 @@ def to_int(x: Expr) -> Expr:
         return Call(loops.discarding, apply(TRUNCATE, apply(REAL, x)))
     if t in _TEXTS:
         return interpreted.parsed(int, Int, x)
+    if times.is_counted(t):
+        return Call(times.int_of, x)
     raise Mismatch(_INT_ARGUMENT % type_name(t), times.AS_NUMBER if is_time(t) else "")
 
 
@@ -83,6 +85,8 @@ def to_float(x: Expr) -> Expr:
         return cast(x, Float)
     if t in _TEXTS:
         return interpreted.parsed(float, Float, x)
+    if times.is_counted(t):
+        return Call(times.float_of, x)
     raise Mismatch(_FLOAT_ARGUMENT % type_name(t), times.AS_NUMBER if is_time(t) else "")
 
 

@@ -55,8 +55,12 @@ def python_number(t: k.Type) -> k.Type:
 
 
 def passed(x: Expr, wanted: k.Type) -> Expr:
-    """The argument x converted to `wanted`, if both are numbers."""
+    """The argument x converted to `wanted`, if both are numbers, or tuples of them."""
     x = _wide(x)
+    if isinstance(x.type, k.Tuple) and isinstance(wanted, k.Tuple) and wanted.is_like(x.type):
+        parts = [passed(Apply(structure.STRUCT_GET, x, field=x.type.names[n]), part)
+                 for n, part in enumerate(wanted.parts)]
+        return Apply(structure.STRUCT_MAKE, *parts, type=x.type.with_parts([part.type for part in parts]))
     return cast(x, wanted) if k.is_number(x.type) and k.is_number(wanted) else x
 
 

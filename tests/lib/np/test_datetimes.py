@@ -597,3 +597,23 @@ def test_scalars_of_arrays_without_axes():
     compiled = njit(_of_one_element)
     for x in (np.timedelta64(3, "h"), np.datetime64("2016-01-01"), np.datetime64("NaT", "s")):
         alike(compiled, np.array(x))
+
+
+@njit
+def as_int(x):
+    return int(x)
+
+
+@njit
+def as_float(x):
+    return float(x)
+
+
+@pytest.mark.parametrize("function", [as_int, as_float])
+@pytest.mark.parametrize("unit", ["Y", "M", "ns", "25ns", "ps", "as"])
+def test_int_and_float_of_what_counts_units(function, unit):
+    for number in (0, 5, -3, 2**62 + 1, LEAST):
+        alike(function, np.timedelta64(number, "ns").view(f"m8[{unit}]"))
+        if unit not in "YM":
+            alike(function, np.int64(number).view(f"M8[{unit}]"))
+    alike(function, np.timedelta64(7))

@@ -13,8 +13,8 @@ from ...protocol import by_python
 from ..elementwise import ufuncs
 from .units import AS_NUMBER
 
-__all__ = ["AS_NUMBER", "assigned", "constant_of", "element", "find_binary", "find_compare", "find_unary", "no_cast",
-           "parsed", "unit_of_texts", "unlike"]
+__all__ = ["AS_NUMBER", "assigned", "constant_of", "element", "find_binary", "find_compare", "find_unary", "float_of",
+           "int_of", "is_counted", "no_cast", "parsed", "unit_of_texts", "unlike"]
 
 
 
@@ -121,3 +121,25 @@ def constant_of(cls, *args) -> Expr:
     except (ValueError, TypeError, OverflowError) as error:
         return Throw(type(error), str(error))
     return Const(type_of_dtype(value.dtype), value)
+
+
+# ---------------------------------------------------------------- int() and float()
+
+
+def is_counted(t: k.Type) -> bool:
+    """Whether int() and float() of a t are its number of units: `item()` makes objects of module datetime of others."""
+    if not is_time(t):
+        return False
+    return t.unit in ("ns", "ps", "fs", "as") or t.kind == "m" and t.unit in ("Y", "M", "generic")
+
+
+def int_of(x):
+    if np.isnat(x):
+        raise TypeError("int() argument must be a string, a bytes-like object or a real number, not 'NoneType'")
+    return int(x.astype(np.int64))
+
+
+def float_of(x):
+    if np.isnat(x):
+        raise TypeError("float() argument must be a string or a real number, not 'NoneType'")
+    return float(x.astype(np.int64))
