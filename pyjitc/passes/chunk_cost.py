@@ -1,5 +1,5 @@
-"""Estimate the work of an iteration of a parallel loop, from which `divide` (ops/parallel.py) computes how many iterations
-a chunk has.
+"""Estimate the work of an iteration of a parallel loop, from which `divide` (ops/parallel.py) computes how many
+iterations a chunk has.
 
 The work is a number of cheap operations. Where an inner loop makes a number of trips that follows from values before
 the parallel loop and from its counters, the work is computed at run time, for the iteration in the middle. Where the
