@@ -132,9 +132,13 @@ def _cost(given: kinds.Type, declared: kinds.Type) -> int | None:
     if isinstance(given, kinds.Tuple) and isinstance(declared, kinds.Tuple) and declared.is_like(given):
         costs = [_cost(*parts) for parts in zip(given.parts, declared.parts)]
         return None if None in costs else sum(costs)
-    if given is kinds.Object or isinstance(given, kinds.Union) or isinstance(declared, kinds.Union):
-        return 0
-    return None if any(isinstance(t, kinds.Array) or kinds.is_number(t) for t in (given, declared)) else 0
+    # What an object of the program, a function or a member of an enum may stand for is not known here.
+    return None if _is_plain(given) and _is_plain(declared) else 0
+
+
+def _is_plain(t: kinds.Type) -> bool:
+    return kinds.is_number(t) or isinstance(t, (kinds.Array, kinds.Tuple)) or t in (
+        kinds.Str, kinds.Bytes, kinds.NoneType)
 
 
 def _common(one: kinds.Type | None, other: kinds.Type | None) -> kinds.Type | None:

@@ -1,5 +1,6 @@
 """Declared signatures in pyjitc.numba: conversion of arguments, and the type of the result."""
 import copy
+import enum
 import os
 import pathlib
 import pickle
@@ -361,3 +362,8 @@ def test_calls_from_compiled_code_that_fit_no_signature_are_refused(signature, g
         f(given)
     with pytest.raises(TypingError, match="No matching definition for argument type"):
         nb.njit(lambda x: f(x))(given)
+
+
+def test_members_of_enums_are_arguments_of_functions_with_signatures():
+    f, three = nb.njit("float64(int32)")(lambda x: x / 2), enum.IntEnum("E", {"A": 3}).A
+    exact(nb.njit(lambda: f(three))(), 1.5)
