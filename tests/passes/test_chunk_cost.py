@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from pyjitc import prange
+from pyjitc import njit, prange
 from pyjitc.base.options import Options
 from pyjitc.ir import interp
 from pyjitc.pipeline import stages
@@ -118,3 +118,18 @@ def test_copies_of_an_array_are_a_small_part_of_the_work():
     assert divided(histogram_in_parts, np.zeros(100_000), 100_000)[0] <= 8
     assert divided(plain_histogram, np.zeros(100_000), 10)[0] >= 4
     assert divided(plain_histogram, np.zeros(100_000), 20_000)[0] == 1
+
+
+def items_that_there_may_be(n, m):
+    total = 0
+    x = [1] * m if m else None
+    for i in prange(n):
+        if x is not None:
+            for j in range(len(x)):
+                total += i + j
+    return total
+
+
+def test_the_length_of_what_is_no_list_is_not_read():
+    compiled = njit(parallel=True)(items_that_there_may_be)
+    assert [compiled(3, 4), compiled(3, 0)] == [30, 0]
