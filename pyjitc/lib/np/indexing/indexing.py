@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....infer.constants import constant
-from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, NotNative, Throw
+from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, NotConstant, NotNative, Throw
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
@@ -100,7 +100,7 @@ def _of_arrays(function, values=None, axis=None):
     def found(*operands):
         given = [expression(x) for x in operands]
         if axis is not None and k.is_integer(given[axis].type) and not given[axis].known:
-            raise NotNative("the axis must be known at compile time", "write it as a constant")
+            raise NotConstant("the axis must be known at compile time", "write it as a constant")
         if values is not None and isinstance(given[0].type, Array) and (
                 is_sequence(given[values].type) or isinstance(given[values].type, k.List)):
             t = given[0].type.dtype
