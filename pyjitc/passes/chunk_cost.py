@@ -14,9 +14,9 @@ from ..ir.cfg import Loop
 from ..ops import arith as a
 from ..ops import control
 from ..ops.memory import CHECK_INDEX
-from ..ops.structure import SELECT
+from ..ops.structure import DUAL_WIDE, RANGE_GET, SELECT, UNION_GET
 from ..types import kinds as k
-from . import counted
+from . import counted, gvn
 from .operands import Builder
 from .rewrite import clone_inst
 
@@ -26,6 +26,9 @@ _ASSUMED = 16  # trips of an inner loop about which nothing is known
 _VECTOR = 4  # a loop of one block is vectorised, in all likelihood
 _TRIPS, _MOST = 1 << 18, 1 << 40  # limits of numbers of trips and of work, so that products do not wrap
 _FEW = 40  # the most instructions that compute the numbers of trips
+# What may be computed where the program does not: arithmetic is total, and nothing here reads memory, such as the
+# length of a list that the program asks for only where there is a list.
+_COPIED = {*a.ARITH_OPS.values(), *gvn.MOVED, control.CONST, DUAL_WIDE, RANGE_GET, UNION_GET}
 
 
 class Cost:
@@ -109,13 +112,13 @@ class Cost:
         return b.op(a.IADD, first, b.op(a.IMUL, half, by, type=k.Int), type=k.Int)
 
     def computed(self, inst: ir.Inst | None) -> ir.Value | None:
-        """The result of a copy of an instruction that has no effects and cannot fail."""
+        """The result of a copy of an instruction of `_COPIED` that has no effects and cannot fail."""
         self.left -= 1
         if inst is None or self.left < 0:
             return None
         if inst.op in (a.CHECK_NONNEG, CHECK_INDEX):
             return self.middle(inst.args[0])
-        if inst.op.effects and inst.op.wrapping is None:
+        if inst.op not in _COPIED or inst.op.effects and inst.op.wrapping is None:
             return None
         values: dict[ir.Value, ir.Value] = {}
         for x in inst.args:

@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from pyjitc import prange
+from pyjitc import njit, prange
 from pyjitc.base.options import Options
 from pyjitc.ir import interp
 from pyjitc.pipeline import stages
@@ -146,3 +146,18 @@ def test_a_single_chunk_adds_to_a_new_array_without_a_copy():
     assert machine.shapes == [(20,), (region.args[0], 20)]
     # the arguments may be views of one array, of which iterations would read what others have added
     assert until_divided(added_to, np.zeros(20), np.zeros(100))[0].shapes == [(1, 20)]
+
+
+def items_that_there_may_be(n, m):
+    total = 0
+    x = [1] * m if m else None
+    for i in prange(n):
+        if x is not None:
+            for j in range(len(x)):
+                total += i + j
+    return total
+
+
+def test_the_length_of_what_is_no_list_is_not_read():
+    compiled = njit(parallel=True)(items_that_there_may_be)
+    assert [compiled(3, 4), compiled(3, 0)] == [30, 0]

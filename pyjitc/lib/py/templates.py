@@ -15,7 +15,7 @@ from .interpreted import is_plain
 
 __all__ = ["braces", "percent"]
 
-_PLACES = re.compile(r"%([-+0]?)(\d*)(\.\d+)?([sdraf%])")
+_PLACES = re.compile(r"%(?:(-)0*|([+0]?))(\d*)(\.\d+)?([sdraf%])")  # behind a minus a zero means nothing
 
 
 def percent(text: str, given: Expr) -> Expr | None:
@@ -34,7 +34,7 @@ def percent(text: str, given: Expr) -> Expr | None:
             parts.append(Const(Str, "%"))
             continue
         x = next(following, None)
-        part = None if x is None else _of_place(x, *found.groups())
+        part = None if x is None else _of_place(x, found[1] or found[2], *found.groups()[2:])
         if part is None:
             return None
         parts.append(part)
