@@ -186,7 +186,8 @@ def pmap(fun: Callable, in_axes: int | None | Sequence = 0, out_axes: int | None
     return _batch_of("pmap", fun, in_axes, out_axes, axis_size)
 
 
-def _batch_of(what, fun, in_axes, out_axes, size):
+def _batch_of(what, fun, in_axes, out_axes, size, of_given=False):
+    """of_given: the new function maps as many arguments as it is given, of a function with defaults."""
     function, first = opened(what, fun)
     several = isinstance(in_axes, (tuple, list))
     if isinstance(in_axes, dict):
@@ -200,6 +201,8 @@ def _batch_of(what, fun, in_axes, out_axes, size):
         raise ValueError(f"{what} must have at least one argument with a batch: in_axes is None for all, and there is "
                          "no axis_size")
     out, options = _fixed(out_axes, "out_axes"), _options(function)
+    if of_given:
+        return _batched(function, options, given, out, what, None, size)
 
     def made(one):
         count = len(_parameters(one)) - len(first)
@@ -521,14 +524,17 @@ def _jacobian(fun, options, argnums, what, has_aux, holomorphic=False):
 
 @lru_cache(_DERIVATIVES)
 def _batched(fun, options, axes, out_axes, what, named, size):
-    """named: how many of the last parameters are passed by name."""
+    """named: how many of the last parameters are passed by name; None where any of the last may be left out."""
     names = _parameters(fun)
-    parameters = [*names[:len(names) - named], *["*"][:named], *names[len(names) - named:]]
+    if named is None:
+        parameters, args = ["*given"], "given"
+    else:
+        parameters = [*names[:len(names) - named], *["*"][:named], *names[len(names) - named:]]
+        args = f"({', '.join(names)},)"
 
     def body(marks):
         found = axes if marks is None else tuple(map(_axes_in_order, axes, trees.given(marks)))
-        return (f"return BATCHED(FUN, {found!r}, {out_axes!r}, ({', '.join(names)},), MARKS, {names!r}, "
-                f"{size!r})")
+        return f"return BATCHED(FUN, {found!r}, {out_axes!r}, {args}, MARKS, {names!r}, {size!r})"
 
     if what == "vmap":
         return _carrier(fun, what, parameters, body, options, BATCHED=transforms.batched)
@@ -577,9 +583,11 @@ def _maker(function, parameters):
                 raise Mismatch(str(error)) from None
         if not isinstance(fun.type, Function):
             raise Mismatch(f"{function.__name__} takes a function, not {describe(fun.type)}")
-        # batches map the arguments that are given, not the defaults of others
-        given = () if function in (vmap, pmap) else _defaults(fun)
-        return _of_closure(function(_stand_in(fun.type.proto), *rest), fun, given)
+        given, stand_in = _defaults(fun), _stand_in(fun.type.proto)
+        if given and function in (vmap, pmap):  # they map the arguments that are given, not the defaults of others
+            in_axes, out_axes, _, size, *_ = rest
+            return _of_closure(_batch_of(function.__name__, stand_in, in_axes, out_axes, size, of_given=True), fun)
+        return _of_closure(function(stand_in, *rest), fun, given)
 
     function.rule = Rule(rule, f"pyjitc.{function.__name__}", parameters)
 
@@ -594,8 +602,8 @@ def _stand_in(proto) -> FunctionType:
 def _defaults(fun) -> list[Expr]:
     """The defaults of the last parameters of a function that compiled code makes."""
     if fun.type.proto.code.co_kwonlyargcount:
-        raise NotNative("a derivative of a function with keyword-only parameters that is made in compiled code is not "
-                        "compiled yet", "give it positional parameters")
+        raise NotNative("a derivative or batch of a function with keyword-only parameters that is made in compiled "
+                        "code is not compiled yet", "give it positional parameters")
     if "defaults" not in fun.type.roles:
         return []
     held = _opened(Apply(structure.CAPTURE_GET, fun, index=fun.type.roles.index("defaults")))

@@ -94,17 +94,27 @@ def _others(fn, values, texts) -> set[ir.Value]:
 
 def _handed_on(fn, texts) -> set[ir.Value]:
     """The values of the dict displays that a function only returns or passes to calls, alone or inside other displays,
-    and reads by constant keys."""
+    and reads by constant keys, through all of its variables."""
     users = users_of(fn.blocks)
 
-    def only(x, depth=0) -> bool:
-        return depth < 9 and all([
-            inst.op is control.RETURN or inst.op is generic.CALL and inst.args[0] is not x
-            or inst.op is generic.GETITEM and inst.args[0] is x and inst.args[1] in texts
-            or inst.op in (generic.TUPLE, generic.LIST, generic.DICT) and only(inst.result, depth + 1)
-            for inst in users.get(x, ())])
+    def only(x, seen) -> bool:
+        if x in seen:
+            return True
+        seen.add(x)
+        for inst in users.get(x, ()):
+            inner = [p for e in inst.edges() for p, y in zip(e.block.params, e.args) if y is x]
+            if inst.op in (generic.TUPLE, generic.LIST, generic.DICT):
+                inner.append(inst.result)
+            elif x in inst.args and not (
+                    inst.op is control.RETURN or inst.op is generic.CALL and inst.args[0] is not x
+                    or inst.op is generic.GETITEM and inst.args[0] is x and inst.args[1] in texts):
+                return False
+            if not all([only(y, seen) for y in inner]):
+                return False
+        return True
 
-    return {inst.result for block in fn.blocks for inst in block.insts if inst.op is generic.DICT and only(inst.result)}
+    return {inst.result for block in fn.blocks for inst in block.insts if inst.op is generic.DICT
+            and only(inst.result, set())}
 
 
 def _read_only(fn, returned) -> set[ir.Inst]:

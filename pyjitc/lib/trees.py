@@ -334,9 +334,25 @@ def applied(f, marks, order, varied, others):
     return arranged(f, marks, order, varied, others)
 
 
+def _check_one_structure(t) -> None:
+    """Refuse an argument of a derivative whose structure depends on the path."""
+    if type(t) is k.Union and any(map(holds_display, t.members)):
+        if any(isinstance(m, k.Container) for m in t.members):
+            raise NeedsDisplays("a derivative is asked for here with an argument that is a list or dict which is "
+                                "written out on some paths, and an object of Python on others",
+                                "write it out wherever it is assigned, and do not change it: p = {'a': x, 'b': y}")
+        raise Mismatch("a derivative is asked for here with an argument that has another structure, or another order "
+                       "of keys, on other paths", "write the keys of a dict in sorted order, in which tree.map returns "
+                       "them: {'a': x, 'b': y}")
+    for part in t.elements if type(t) is k.Tuple else t.parts if type(t) in (k.ListDisplay, k.DictDisplay) else ():
+        _check_one_structure(part)
+
+
 def of_trees(items: list[Expr], argnums, marks) -> list[Expr]:
     """The arguments that `applied` takes after f, and then the marks of the arguments that vary. marks: those of all
     arguments if these are tuples already, else None."""
+    for x in items:
+        _check_one_structure(x.type)
     wanted = list(argnums)
     others = [n for n in range(len(items)) if n not in wanted]
     order = tuple([(True, wanted.index(n)) if n in wanted else (False, others.index(n)) for n in range(len(items))])

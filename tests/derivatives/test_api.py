@@ -662,3 +662,17 @@ def test_transforms_are_compiled_where_decorators_are_disabled(monkeypatch):
     np.testing.assert_array_equal(vmap(grad(f))(np.stack((X, X))), np.stack((2 * X, 2 * X)))
     value, pull = vjp(f, X)
     assert value == f(X) and np.array_equal(pull(1.0)[0], 2 * X)
+
+
+def test_batches_of_functions_with_defaults_that_compiled_code_makes():
+    @njit
+    def batches(x, c):
+        def f(a, k=c):
+            return a * k
+        return vmap(f)(x), vmap(f)(x, x), vmap(f, in_axes=(0, None))(x, 5.0), pmap(f, (0,))(x), vmap(grad(f))(x)
+
+    x = np.array([1.0, 2.0, 3.0])
+    for found, expected in zip(batches(x, 3.0), (x * 3, x * x, x * 5, x * 3, [3.0, 3.0, 3.0])):
+        np.testing.assert_array_equal(found, expected)
+    with pytest.raises(TypingError, match="keyword-only parameters that is made in compiled code"):
+        njit(lambda x: vmap(lambda a, *, k=2.0: a * k)(x))(x)

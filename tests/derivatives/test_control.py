@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import pyjitc
-from pyjitc import grad, jvp, njit
+from pyjitc import UnsupportedError, grad, hessian, jvp, njit
 
 from .differences import agree, central
 
@@ -141,8 +141,52 @@ def odd(x, n):
     return 2.0 * x if n == 0 else even(math.sin(x), n - 1)
 
 
+def product_of_cubes(x):
+    if len(x) < 2:
+        return x[0] ** 3
+    return product_of_cubes(x[:len(x) // 2]) * product_of_cubes(x[len(x) // 2:])
+
+
+def in_new_arrays(x):
+    if len(x) < 2:
+        return x * 1.0
+    y = in_new_arrays(x[1:])
+    y[0] = y[0] * y[0] * x[0]
+    return y
+
+
+def in_its_argument(x):
+    if len(x) < 2:
+        return x
+    y = in_its_argument(x[1:])
+    y[0] = y[0] * x[0]
+    return y
+
+
+def ended_by_a_float(x, i):
+    return 0.0 if i == len(x) else x[i] ** 3 + x[i] * ended_by_a_float(x, i + 1)
+
+
 def test_recursion_over_an_array():
     agree(halves, np.array([0.5, 0.2, 0.9, 0.1, 0.4]))
+    agree(lambda x: np.sum(in_new_arrays(x)), np.array([1.0, 0.2, 0.9]))
+
+
+@pytest.mark.parametrize("function", (product_of_cubes, lambda x: np.sum(in_new_arrays(x))))
+def test_second_derivatives_of_recursion_over_an_array(function):
+    x, first = np.array([1.0, 0.2, 0.9]), grad(function)
+    expected = [(first(x + h) - first(x - h)) / 2e-6 for h in 1e-6 * np.eye(3)]
+    np.testing.assert_allclose(hessian(function)(x), expected, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("function, message", (
+    (lambda x: np.sum(in_its_argument(x)), "writes into its arguments"),
+    (lambda x: ended_by_a_float(x, 0), "a float of Python on some paths and one of NumPy on others")))
+def test_recursion_without_a_derivative(function, message):
+    x = np.array([1.0, 2.0, 3.0])
+    with pytest.raises(UnsupportedError, match=message):
+        grad(function)(x)
+    np.testing.assert_array_equal(x, [1.0, 2.0, 3.0])
 
 
 @pytest.mark.parametrize("function", [division, left_by_an_exception, left_by_break, cells, none_at_first, in_a_loop,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import pyjitc
-from pyjitc import grad, jvp, njit, value_and_grad, vjp, vmap
+from pyjitc import TypingError, grad, jvp, njit, value_and_grad, vjp, vmap
 
 X = np.array([0.3, 0.5, 1.2])
 W = np.linspace(-0.3, 0.5, 9).reshape(3, 3)
@@ -524,3 +524,41 @@ def test_errors_name_the_function_of_the_program():
 
     with pytest.raises(TypeError, match=r"pair\(\) returns 'tuple'"):
         use(2.0)
+
+
+def loss_of_two(p):
+    return np.sum(p["w"] ** 2) + np.sum(p["b"] ** 2)
+
+
+def trained(p, n):
+    for _ in range(n):
+        gradient = grad(loss_of_two)(p)
+        p = {"w": p["w"] - 0.1 * gradient["w"], "b": p["b"] - 0.1 * gradient["b"]}
+    return loss_of_two(p)
+
+
+def trained_by_map(w, n):
+    p = {"b": 2.0 * w, "w": w}
+    for _ in range(n):
+        p = pyjitc.tree.map(lambda x, g: x - 0.1 * g, p, grad(loss_of_two)(p))
+    return loss_of_two(p)
+
+
+def test_a_dict_that_a_loop_replaces_beside_a_gradient():
+    w = np.array([1.0, -2.0, 3.0])
+    np.testing.assert_allclose(njit(trained_by_map)(w, 3), 5 * np.sum(w ** 2) * 0.8 ** 6, rtol=1e-14)
+    np.testing.assert_allclose(grad(trained_by_map)(w, 3), 10 * w * 0.8 ** 6, rtol=1e-14)
+    found = grad(trained)({"w": w, "b": w + 1.0}, 3)
+    np.testing.assert_allclose(found["b"], 2 * (w + 1.0) * 0.8 ** 6, rtol=1e-14)
+
+
+def test_a_dict_whose_keys_change_places_in_a_loop():
+    def in_another_order(w, n):
+        p = {"w": w, "b": w}
+        for _ in range(n):
+            p = pyjitc.tree.map(lambda x, g: x - 0.1 * g, p, grad(loss_of_two)(p))
+        return loss_of_two(p)
+
+    with pytest.raises(TypingError, match="another order of keys, on other paths\n(.*\n)*.*write the keys of a dict in "
+                                          "sorted order"):
+        njit(in_another_order)(np.ones(3), 2)

@@ -340,6 +340,10 @@ class Activity:
             if callee.library:
                 return refused(self.fn, inst, f"there is no derivative of {callee.qualname}() yet",
                                "write it out, or stop_gradient(x) around what shall count as constant")
+            if callee.result is not None and k.any_part(callee.result, lambda t: type(t) is k.Dual):
+                return refused(self.fn, inst, f"{callee.qualname}() calls itself and returns a float of Python on some "
+                               "paths and one of NumPy on others: such calls have no derivative yet",
+                               "return floats of one type, such as np.float64(0.0) beside x[i] * 2.0")
             return refused(self.fn, inst, f"{callee.qualname}() calls itself and writes into its arguments, or has a "
                            "list or an object among them: such calls have no derivative yet",
                            "return the new values as numbers, arrays or tuples, or write the recursion as a loop")

@@ -17,10 +17,9 @@ from ...types import kinds as k
 from ...types.tangents import gradient_type, without_duals, tangent_type, varies
 from .. import inline
 from ..rewrite import copy_of, substitute
-from .activity import Classes
 from .builder import Builder
 from .ruled import has_one_value
-from .targets import targets
+from .targets import among_parameters, targets
 
 __all__ = ["give_rules", "pack_closures", "with_closures", "without_closures"]
 
@@ -93,7 +92,7 @@ def give_rules(fn: Function) -> None:
     given = [p.type for p in fn.params]
     if ("rules" in fn.memo or fn.result is None or not varies(fn.result)
             or without_duals(fn.result) is not fn.result
-            or any(not _has_no_dual(t) for t in (*given, fn.result)) or any(map(_writes, _reached(fn)))):
+            or any(not _has_no_dual(t) for t in (*given, fn.result)) or _write(_reached(fn))):
         return
     wrt = tuple([n for n, t in enumerate(given) if varies(t)])
     if not wrt:
@@ -128,12 +127,14 @@ def _reached(fn: Function) -> list[Function]:
     return found
 
 
-def _writes(fn: Function) -> bool:
-    """Whether a function writes into an argument itself, not through calls of functions of the program."""
-    classes = Classes(fn)
-    params = {classes.of(p) for p in fn.params}
-    return any(classes.of(x) in params for block in fn.blocks for inst in block.insts
-               if inst.op is not INVOKE or inst.attrs["callee"].library for x in targets(inst))
+def _write(functions: list[Function]) -> bool:
+    """Whether one of these functions writes into an argument itself, not through calls of functions of the program."""
+    returned = {fn: [x for block in fn.blocks if block.terminator.op is RETURN for x in block.terminator.args]
+                for fn in functions}
+    through_calls = any([among_parameters(fn, values, False) for fn, values in returned.items()])
+    return any([among_parameters(fn, [
+        x for block in fn.blocks for inst in block.insts if inst.op is not INVOKE or inst.attrs["callee"].library
+        for x in targets(inst)], through_calls) for fn in functions])
 
 
 def _made(fn: Function, name: str, types, body) -> Function:

@@ -13,8 +13,8 @@ from ...ops.pyobject import PY_CALL
 from ...types.kinds import Array, Tuple, any_part
 from .activity import Classes, arrays_behind, holds_memory, written
 
-__all__ = ["paths_of_arrays", "store_into_parameter", "targets", "writer", "writes_only", "written_again",
-           "written_parameters", "written_places"]
+__all__ = ["among_parameters", "paths_of_arrays", "store_into_parameter", "targets", "writer", "writes_only",
+           "written_again", "written_parameters", "written_places"]
 
 _MOVING = (TUPLE_GET, TUPLE_MAKE, TUPLE_AT)  # beside SAME_MEMORY, what gives arrays that its operands hold
 
@@ -139,10 +139,17 @@ def store_into_parameter(fn: Function) -> Inst | None:
     return None
 
 
-def _among(places, arrays, incoming, params) -> set[tuple[Value, tuple[int, ...]]]:
+def among_parameters(fn: Function, values, through_calls: bool) -> bool:
+    """Whether one of these arrays and tuples may be a parameter, or a part of one, or hold one. through_calls: calls of
+    functions of the program may return their arguments."""
+    places = {(p, path) for p in fn.params for path in paths_of_arrays(p.type)}
+    return bool(_among(places, values, passed(fn.blocks), set(fn.params), through_calls))
+
+
+def _among(places, arrays, incoming, params, through_calls=False) -> set[tuple[Value, tuple[int, ...]]]:
     """Those of `places`, (parameter, indices), that these arrays may be: all of them where an array may come from a
     container, since what it holds is not known here. An array that is either a parameter or a copy of it does not make
-    the copy a parameter."""
+    the copy a parameter. through_calls: see `among_parameters`."""
     behind = dict.fromkeys(arrays)
     work, reached = list(behind), set()
     for x in work:  # appended to during the iteration
@@ -153,7 +160,8 @@ def _among(places, arrays, incoming, params) -> set[tuple[Value, tuple[int, ...]
         before = incoming.get(x, []) if x.inst is None else x.inst.args
         if any(holds_memory(y.type) for y in before):
             return set(places)
-        if x.inst is None or x.inst.op.traits & SAME_MEMORY or x.inst.op in _MOVING:
+        if x.inst is None or x.inst.op.traits & SAME_MEMORY or x.inst.op in _MOVING or (
+                through_calls and x.inst.op is INVOKE and not x.inst.attrs["callee"].library):
             new = [y for y in before if y not in behind and (type(y.type) is Array or _holds_array(y.type))]
             behind.update(dict.fromkeys(new))
             work += new
