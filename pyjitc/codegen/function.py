@@ -29,13 +29,13 @@ _RELEASES = 40  # the most instructions that release something in a function in 
 
 
 def stays_call(fn: ir.Function) -> bool:
-    """Whether an entry is not inlined into its stub, where it would be optimised a second time: it is large, calls a
-    library function that is not inlined, or only calls another function, which is large."""
+    """Whether an entry is not inlined into its stub, where it would be optimised a second time: it is large, starts a
+    parallel loop, calls a library function that is not inlined, or only calls another function, which is large."""
     if fn.flags.recursive:
         return False
-    called = [i.attrs["callee"] for b in fn.blocks for i in b.insts if i.op is control.INVOKE]
-    return (_size(fn) > _LARGE or any(callee.flags.noinline for callee in called)
-            or len(called) == 1 and _size(fn) == 2 and _size(called[0]) > _LARGE)
+    calls = [inst for block in fn.blocks for inst in block.insts if inst.op is control.INVOKE]
+    return (_size(fn) > _LARGE or any(inst.attrs["callee"].flags.noinline or "chunks" in inst.attrs for inst in calls)
+            or len(calls) == 1 and _size(fn) == 2 and _size(calls[0].attrs["callee"]) > _LARGE)
 
 
 def _size(fn: ir.Function) -> int:

@@ -1,6 +1,6 @@
 """The native code of the pool of threads, which parallel regions call.
 
-    i32 pyjitc_region(ptr function, ptr frame, i64 chunks, ptr stop, i1 short)
+    i32 pyjitc_region(ptr function, ptr frame, i64 chunks, ptr stop, i1 short, ptr took)
 
 calls function(frame, chunk) for every chunk, on the calling thread and on workers, and returns when all are done. Each
 thread has a share of the chunks, the same one in every region, so that data is still in its cache; when it has run
@@ -14,7 +14,8 @@ the end of the last region but one to the start of the last one, if that was sho
 longer than a short region takes on one thread. So a region of `short` chunks (some microseconds at most) wakes workers
 only in two cases: if after some chunk the remaining ones are estimated to take long enough, from the time that the
 chunks before took; or if the previous region has just ended, so that a program that runs short regions one after the
-other keeps its workers awake.
+other keeps its workers awake. A region whose work is not known before has a word `took`: how long its chunks, all of
+them together, took last, in ticks; 0 at first. Where that is not long enough, they count as short.
 
 The caller keeps the interpreter lock, if it has it, until it waits for others; workers take it only for errors, so that
 a region itself needs no lock. The caller polls for signals: in the loops of its own chunks, and while it waits. Loops
@@ -397,7 +398,7 @@ end:
   ret void
 }}
 
-define i32 @pyjitc_region(ptr %function, ptr %frame, i64 %chunks, ptr %stop, i1 %short) nounwind {{
+define i32 @pyjitc_region(ptr %function, ptr %frame, i64 %chunks, ptr %stop, i1 %short, ptr %took) nounwind {{
   %few = icmp sle i64 %chunks, 1
   br i1 %few, label %serial, label %ask
 ask:
@@ -486,7 +487,15 @@ open:
   %asleep = icmp ne i32 %sleepers, 0
   br i1 %asleep, label %consider, label %own
 consider:
-  br i1 %short, label %lately, label %wake
+  %guessed = icmp ne ptr %took, null
+  br i1 %short, label %lately, label %certain
+certain:
+  br i1 %guessed, label %remember, label %wake
+remember:
+  %took_before = load atomic i64, ptr %took monotonic, align 8
+  %one_less = sub i64 %took_before, 1
+  %quick = icmp ult i64 %one_less, {_WORTH}
+  br i1 %quick, label %lately, label %wake
 lately:
   %recent = icmp ult i64 %since, {_RECENT}
   br i1 %recent, label %wake, label %own
@@ -497,12 +506,24 @@ own:
   %started_at = phi i64 [ 0, %open ], [ 0, %wake ], [ %now, %lately ]
   call void @_pthread_cleanup_push(ptr %ended, ptr @pyjitc_park, ptr null)
   store ptr %slot, ptr %regionp
+  %begun = call i64 @llvm.readcyclecounter()
   %ran = call i32 @work(ptr %record, ptr %slot, i64 %started_at)
   store atomic i32 1, ptr %slot seq_cst, align 4
   %refsp = getelementptr i8, ptr %slot, i64 {SLOT["refs"]}
+  %none_ran = icmp eq i32 %ran, 0
+  %no_word = icmp eq ptr %took, null
+  %forget = or i1 %none_ran, %no_word
+  br i1 %forget, label %wait, label %note
+note:
+  %stopped = call i64 @llvm.readcyclecounter()
+  %own_time = sub i64 %stopped, %begun
+  %own_chunks = zext i32 %ran to i64
+  %each_time = udiv i64 %own_time, %own_chunks
+  %total_time = mul i64 %each_time, %chunks
+  store atomic i64 %total_time, ptr %took monotonic, align 8
   br label %wait
 wait:
-  %turn = phi i32 [ 0, %own ], [ %turn1, %pause ]
+  %turn = phi i32 [ 0, %own ], [ 0, %note ], [ %turn1, %pause ]
   %refs = load atomic i32, ptr %refsp seq_cst, align 4
   %none = icmp eq i32 %refs, 0
   br i1 %none, label %close, label %patience
@@ -841,7 +862,7 @@ define i32 @pyjitc_blocks(ptr %frame, i64 %chunks) nounwind {{
   %stopp = getelementptr i64, ptr %frame, i64 2
   %stop = load ptr, ptr %stopp
   %thread = call ptr @PyEval_SaveThread()
-  %status = call i32 @pyjitc_region(ptr @blocks, ptr %frame, i64 %chunks, ptr %stop, i1 false)
+  %status = call i32 @pyjitc_region(ptr @blocks, ptr %frame, i64 %chunks, ptr %stop, i1 false, ptr null)
   call void @PyEval_RestoreThread(ptr %thread)
   ret i32 %status
 }}

@@ -38,7 +38,11 @@ def call(e, inst: ir.Inst, callee: ir.Function) -> str:
     at_single = e.current
     e.jump(done)
     e.start(several)
-    given = f"ptr {entry}, ptr {shared or frame()}, i64 {chunks[0]}, ptr null, i1 {short[0]}"
+    took = "null"
+    if "unknown" in inst.attrs:
+        took = f"@took.{entry[1:]}"
+        e.declare(f"{took} = internal global i64 0")
+    given = f"ptr {entry}, ptr {shared or frame()}, i64 {chunks[0]}, ptr null, i1 {short[0]}, ptr {took}"
     together = e.assign(f"call i32 @pyjitc_region({given})")
     at_several = e.current
     e.jump(done)

@@ -49,7 +49,7 @@ INVOKE = Op("invoke", None, RAISES | READS | WRITES, partials=STRUCTURAL,
             doc="invoke {callee: typed ir.Function} (arguments) -> its result. {chunks}: the first operand is how many "
                 "calls there are, in any order and on several threads, each with its number in the place of it; the "
                 "exception of the lowest that fails leaves; the second operand says whether a call takes some "
-                "microseconds at most (passes/parallel.py)")
+                "microseconds at most; {unknown}: so far as it is known, see codegen/pool.py (passes/parallel.py)")
 
 CONTROL_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}
 

@@ -70,7 +70,7 @@ class Chunks:
         trips = self.trips = greater(b, self.count.start[self.count.left], zero)
         self.extents = {root: [b.op(memory.ARRAY_DIM, root, type=k.Int, axis=n) for n in range(root.type.ndim)]
                         for root in region.shared}  # array to which iterations add -> its lengths
-        self.blocks = [self.before]
+        self.blocks, self.known = [self.before], True
         if region.single:
             self.chunks, self.size, self.short = trips, b.const(k.Int, 1), b.const(k.Bool, False)
             return
@@ -81,6 +81,7 @@ class Chunks:
                 elements = b.op(a.IMUL, elements, n, type=k.Int)
             copied = elements if copied is zero else greater(b, copied, elements)
         cost = Cost(region, b, trips)
+        self.known = cost.known
         asked = b.op(GET_CHUNK_SIZE, type=k.Int) if region.kind == "prange" else zero
         found = b.op(DIVIDE, trips, cost.value(cost.work), copied, asked, type=k.Tuple((k.Int, k.Int, k.Bool)),
                      known=cost.known, even=cost.even, stored=bool(region.parts or region.shared))
@@ -280,7 +281,7 @@ class Chunks:
                                  lambda b, *indices: b.op(
                     memory.ARRAY_STORE, array, *indices, b.const(root.type.dtype, constant_of(root.type.dtype, empty))))
         b = Builder(ready.insts, self.loc, region.unwind)
-        attrs = {"callee": self.function, "chunks": True}
+        attrs = {"callee": self.function, "chunks": True, **({} if self.known else {"unknown": True})}
         ready.insts.append(ir.Inst(control.INVOKE, [chunks, self.short, self.size, self.trips, *self.given], attrs,
                                    ir.Value(k.NoneType), self.loc, (),
                                    region.unwind and ir.Edge(region.unwind.block, region.unwind.args)))

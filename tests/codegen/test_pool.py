@@ -1,11 +1,22 @@
-"""How a parallel loop is divided: the code of the pool computes what the operation means in Python."""
+"""The pool: how a parallel loop is divided, for which its code computes what the operation means in Python, and when
+threads that sleep are woken."""
 import itertools
+import os
+import pathlib
+import subprocess
+import sys
 
+import numpy as np
 import pytest
 from hypothesis import given, settings, strategies
 
+from pyjitc import prange
+from pyjitc.base.options import Options
+from pyjitc.codegen import function
 from pyjitc.ops.parallel import DIVIDE
+from pyjitc.pipeline import stages
 from pyjitc.types.kinds import Int
+from pyjitc.types.typeof import typeof
 
 from .build import Builder, compiled, through
 
@@ -38,3 +49,54 @@ def test_loops_are_divided_as_the_operation_says(flags):
             assert fixed[work](trips, copied) == DIVIDE.eval(trips, work, copied, 0, **flags)
 
     check()
+
+
+def test_the_stub_of_a_function_that_starts_a_parallel_loop_is_not_optimised():
+    def doubled(a, b):
+        for i in prange(len(a)):
+            b[i] = a[i] * 2
+
+    options, array = Options(parallel=True), typeof(np.ones(3))
+    entry, *_ = stages.optimise(stages.infer(doubled, (array, array), options).functions, options)
+    assert function.stays_call(entry) and function._size(entry) <= function._LARGE
+
+
+WAKES = """
+import os, time
+import numpy as np
+from pyjitc import njit, prange
+
+@njit(parallel=True)
+def sums(out, ends):
+    for i in prange(len(out)):
+        s = 0.0
+        for j in range(ends[i], ends[i + 1]):
+            s += float(j)
+        out[i] = s
+
+def woken(ends):
+    \"\"\"How often a thread of the pool went to sleep again during twenty calls with pauses.\"\"\"
+    def slept():
+        return sum(int(line.split()[1]) for thread in os.listdir("/proc/self/task") if int(thread) not in others
+                   for line in open(f"/proc/self/task/{thread}/status") if line.startswith("voluntary_ctxt"))
+
+    sums(np.zeros(4), ends)
+    time.sleep(0.02)
+    before = slept()
+    for _ in range(20):
+        sums(np.zeros(4), ends)
+        time.sleep(0.005)
+    return slept() - before
+
+others = set(map(int, os.listdir("/proc/self/task")))
+print(woken(np.arange(5) * 5), woken(np.arange(5) * 500_000))
+"""
+
+
+def test_few_iterations_of_unknown_work_wake_threads_where_they_took_long_before():
+    root = pathlib.Path(__file__).resolve().parents[2]
+    run = subprocess.run([sys.executable, "-c", WAKES], cwd=root, capture_output=True, text=True, timeout=120,
+                         env={**os.environ, "PYJITC_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "1"})
+    assert not run.returncode, run.stderr
+    little, much = map(int, run.stdout.split())
+    assert little < 10 <= much
