@@ -15,7 +15,7 @@ from .interpreted import is_plain
 
 __all__ = ["braces", "percent"]
 
-_PLACES = re.compile(r"%([-+0]?)(\d*)(\.\d+)?([sdraf%])")
+_PLACES = re.compile(r"%(-|\+?0?)([1-9]\d*|)(\.\d+)?([sdraf%])")
 
 
 def percent(text: str, given: Expr) -> Expr | None:
@@ -52,7 +52,7 @@ def _of_place(x: Expr, flag: str, width: str, digits: str | None, code: str) -> 
         return _part(x, "<" + width if flag == "-" else flag + width, "")
     if code == "f":
         return _part(x, ("<" if flag == "-" else flag) + width + (digits or "") + "f", "") if x.type is Float else None
-    if code == "%" or flag in ("+", "0"):
+    if code == "%" or flag not in ("", "-"):
         return None
     aligned = f"{'<' if flag else '>'}{width}" if width else ""
     return _part(x, aligned + (digits or ""), "" if x.type is Str and code == "s" else code)
