@@ -35,6 +35,9 @@ __all__ = ["Analysis"]
 _MAX_CHANGES = 60
 _MAX_LENGTHS = 2  # the most lengths of tuples for one variable of a loop
 _MANY_ITEMS = 1000  # of a display: with more it is large as it is written, and does not grow
+# Changes of the type of a parameter of a block after which it keeps its type, joined with the new one: a call that
+# makes a list of the list that it made in the round before gives one with a new type variable in each round.
+_MAX_RENEWED = 8
 _MAX_NESTED = 8  # changes of the type of a value that contains list displays
 
 
@@ -363,6 +366,8 @@ class Analysis:
 
     def update_param(self, param, av, block):
         old = self.av.get(param)
+        if old is not None and self.changes[param] > _MAX_RENEWED:
+            av = self.joined(old, av, False)
         self.update(param, av)
         if self.av.get(param) is not old:
             self.touch(block)

@@ -753,6 +753,13 @@ def hash_of_tuples(a, b):
     return x.__hash__() == hash(x), getattr((), "__hash__")(), hash(PAIR), PAIR.__hash__()
 
 
+@case((5, 2.5), (-2**63, -0.0), (2**61 - 1, math.inf), (-1, 1e-320), (True, "\xe9'"), (np.int8(-1), b"\0"),
+      (np.float32(0.1), 1j), (np.uint64(2**64 - 1), ()), (np.bool_(True), "\u0119"))
+def hashes_and_texts_of_items(a, b):
+    texts = [[str(x), repr(x), ascii(x), f"{x}", f"{x!r:>20}", "%s" % (x,)] for x in ((a,), (a, b), (b, (a, b), 3))]
+    return hash((a,)), hash((a, b)), hash((b, (a, b), 3)), hash(()), texts
+
+
 @case((2, 3))
 def ellipsis_value(a, b):
     x = ...

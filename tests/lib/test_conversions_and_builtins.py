@@ -111,6 +111,14 @@ def test_hash():
     check(hash, [(x,) for x in SCALARS if x == x])
 
 
+def test_tuples_of_numbers_and_texts_are_hashed_and_written_without_their_object():
+    compiled = njit(lambda t: hash(t) ^ len(str(t)))
+    for t in ((1, 2.5, "a"), (-(2**63), -0.0, "\xe9"), (2**61 - 1, math.inf, "")):
+        assert compiled(t) == hash(t) ^ len(str(t))
+    (text,) = compiled.inspect_llvm().values()
+    assert "PyTuple_New" not in text and "PyObject_Vectorcall" not in text
+
+
 def test_classes():
     for value in [1, True, 1.5, 1j, None, (1, 2), np.float64(1), np.int8(1), np.bool_(1), np.complex128(1)]:
         for cls in [int, bool, float, complex, tuple, object, np.floating, np.integer, np.generic, np.float64,

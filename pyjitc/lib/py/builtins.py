@@ -7,7 +7,7 @@ import types as pytypes
 import numpy as np
 
 from ...base.lazy import lazy
-from ...infer.constants import held_by, held_member
+from ...infer.constants import constant, held_by, held_member
 from ...infer.meaning import Apply, Call, CallValue, ClassAttribute, Const, Expr, Mismatch, NotNative
 from ...ops.arith import COMPLEX_MAKE, FNEG, IABS, IABS_CK, IMAG, REAL, TRUNCATE
 from ...ops.exceptions import EXC_MATCH
@@ -21,13 +21,13 @@ from ...types.lattice import kind_of, promote, python_promote
 from .. import operations
 from ..build import SYMBOLS, apply, cast, convert, fitted, number, provoked, type_name
 from ..np.elementwise import numbers as np_numbers
-from ..protocol import by_python
+from ..protocol import by_python, protocol_of
 from ..rule import Rule, rule
 from . import numbers, operators
 from .conversions import to_float, to_index
 
 elementwise = lazy("pyjitc.lib.np.elementwise.elementwise")
-formatting = lazy("pyjitc.lib.py.formatting")
+formatting, tuples = lazy("pyjitc.lib.py.formatting"), lazy("pyjitc.lib.py.tuples")
 
 __all__ = ["CALLS", "EXTREMES", "attribute", "method", "class_of", "absolute"]
 
@@ -202,9 +202,20 @@ def hash_of(x: Expr) -> Expr:
         raise Mismatch(f"unhashable type: '{t.python_class.__name__}'")
     if isinstance(t, k.Tuple) and t.cls is not None and t.cls.__hash__ is tuple.__hash__:
         x = apply(TUPLE_MAKE, *[apply(TUPLE_GET, x, index=n) for n in range(len(t.elements))], cls=None)
+    if isinstance(x.type, k.Tuple) and _has_native_hash(x.type):
+        result = constant(tuples.HASH_OF_NO_ITEMS)
+        for item in protocol_of(x.type).elements(x):
+            result = Call(tuples.hash_with, result, hash_of(item))
+        return Call(tuples.hash_of_all, result, constant(len(x.type.elements)))
     if isinstance(x.type, (k.Container, k.NpTime)) or isinstance(x.type, k.Tuple) and x.type.cls is None:
         return by_python(hash, x, type=Int)
     raise NotNative(f"hash() of {type_name(t)} is not compiled")
+
+
+def _has_native_hash(t) -> bool:
+    if isinstance(t, k.Tuple):
+        return t.cls is None and all(map(_has_native_hash, t.elements))
+    return is_number(t) or t is k.Str or t is k.Bytes
 
 
 _hash = rule("hash", "x, /")(hash_of)

@@ -1,11 +1,12 @@
 """Builtin functions that make text and bytes, or parse them: str, repr, format, ord, chr, bytes and their like."""
 from __future__ import annotations
 
+from ...base.lazy import lazy
 from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative
 from ...infer.names import describe
 from ...ops.pyobject import PY_FORMAT
 from ...ops.text import STR_HASH
-from ...types.kinds import ByteArray, Bytes, Ellipsis_, Int, MemoryView, NoneType, Str, is_integer
+from ...types.kinds import ByteArray, Bytes, Ellipsis_, Int, MemoryView, NoneType, Str, Tuple, is_integer
 from ..build import provoked, type_name
 from ..protocol import boxed, protocol_of
 from ..rule import NONE, rule
@@ -13,6 +14,8 @@ from . import ranges, textfn
 from .interpreted import call_python, folded, is_object, is_plain
 
 __all__ = ["CALLS", "hashed", "number_method"]
+
+templates = lazy("pyjitc.lib.py.templates")
 
 
 def _text(function, x: Expr) -> Expr:
@@ -23,7 +26,8 @@ def _text(function, x: Expr) -> Expr:
     if found is not None:
         return found
     if is_plain(x.type):
-        return call_python(function, x, type=Str)
+        made = templates.of_tuple(function, x) if isinstance(x.type, Tuple) and x.type.cls is None else None
+        return made or call_python(function, x, type=Str)
     return protocol_of(x.type).text(function, x)
 
 

@@ -1,5 +1,5 @@
-"""Constant texts with places for values, `text % values` and `text.format(...)`, as f-strings. All functions return
-None where the interpreter has to do it, which then raises the error if there is one."""
+"""Constant texts with places for values, as f-strings: `text % values`, `text.format(...)` and the text of a tuple. All
+functions return None where the interpreter has to do it, which then raises the error if there is one."""
 from __future__ import annotations
 
 import re
@@ -9,13 +9,13 @@ from ...infer.meaning import Apply, Const, Expr
 from ...ops.pyobject import PY_FORMAT, PY_JOIN
 from ...ops.structure import TUPLE_GET
 from ...types.kinds import Float, Int, Str, Tuple
-from ..protocol import boxed
+from ..protocol import boxed, protocol_of
 from ..rule import NONE
 from .interpreted import is_plain
 
-__all__ = ["braces", "percent"]
+__all__ = ["braces", "of_tuple", "percent"]
 
-_PLACES = re.compile(r"%(?:(-)0*|([+0]?))(\d*)(\.\d+)?([sdraf%])")  # behind a minus a zero means nothing
+_PLACES = re.compile(r"%(-|\+?0?)([1-9]\d*|)(\.\d+)?([sdraf%])")
 
 
 def percent(text: str, given: Expr) -> Expr | None:
@@ -34,7 +34,7 @@ def percent(text: str, given: Expr) -> Expr | None:
             parts.append(Const(Str, "%"))
             continue
         x = next(following, None)
-        part = None if x is None else _of_place(x, found[1] or found[2], *found.groups()[2:])
+        part = None if x is None else _of_place(x, *found.groups())
         if part is None:
             return None
         parts.append(part)
@@ -52,7 +52,7 @@ def _of_place(x: Expr, flag: str, width: str, digits: str | None, code: str) -> 
         return _part(x, "<" + width if flag == "-" else flag + width, "")
     if code == "f":
         return _part(x, ("<" if flag == "-" else flag) + width + (digits or "") + "f", "") if x.type is Float else None
-    if code == "%" or flag in ("+", "0"):
+    if code == "%" or flag not in ("", "-"):
         return None
     aligned = f"{'<' if flag else '>'}{width}" if width else ""
     return _part(x, aligned + (digits or ""), "" if x.type is Str and code == "s" else code)
@@ -78,6 +78,13 @@ def braces(text: str, args: list[Expr], kwargs: dict[str, Expr]) -> Expr | None:
             return None
         parts.append(_part(x, spec or "", conversion or ""))
     return _joined(parts)
+
+
+def of_tuple(function, x: Expr) -> Expr | None:
+    """`str(x)`, `repr(x)` or `ascii(x)` of a tuple of numbers and texts"""
+    count, place = len(x.type.elements), "{!a}" if function is ascii else "{!r}"
+    template = "(" + ", ".join([place] * count) + (",)" if count == 1 else ")")
+    return braces(template, protocol_of(x.type).elements(x), {}) if count else None
 
 
 def _part(x: Expr, spec: str, conversion: str) -> Expr:

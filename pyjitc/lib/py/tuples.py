@@ -1,11 +1,14 @@
 """Tuples in the compiled subset: run-time indexing, comparison, searching, repetition."""
 import sys
 
+from ...ops.arith import IADD, IAND, IMUL, IOR, ISHL, ISHR, IXOR
 from ...ops.structure import TUPLE_AT
 from ..intrinsics import same
 
-__all__ = ["item", "equal", "ordered", "contains", "count", "enum_member", "index",
-           "index_between", "repeat"]
+__all__ = ["HASH_OF_NO_ITEMS", "contains", "count", "enum_member", "equal", "hash_of_all", "hash_with", "index",
+           "index_between", "item", "ordered", "repeat"]
+
+HASH_OF_NO_ITEMS = 2870177450012600261
 
 
 def item(t, i, message):
@@ -62,6 +65,17 @@ def index(t, x, k=0):
     if same(t[k], x):
         return k
     return index(t, x, k + 1)
+
+
+def hash_with(result, item):
+    """The hash of the items of a tuple up to one whose own hash is `item` (Objects/tupleobject.c: a step of XXH64)."""
+    result = IADD(result, IMUL(item, -4417276706812531889))
+    return IMUL(IOR(ISHL(result, 31), IAND(ISHR(result, 33), 2147483647)), -7046029288634856825)
+
+
+def hash_of_all(result, length):
+    result = IADD(result, IXOR(length, 2870177450012600261 ^ 3527539))
+    return 1546275796 if result == -1 else result
 
 
 def of_key(keys, values, key):

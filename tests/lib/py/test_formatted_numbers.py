@@ -143,7 +143,8 @@ def test_formats_make_no_object_of_a_number():
 def by_percent(n, x, s):
     return ("%d|%5d|%-5d|%05d|%+d|%s" % (n, n, n, n, n, n), "%f|%8.3f|%-10.1f|%010.2f|%+.1f|%.0f" % (x, x, x, x, x, x),
             "%s|%10s|%-10s|%.2s|%r|%8r|%%" % (s, s, s, s, s, s), "%.3f" % x, "%5.1f%%" % x, "%3s|%-6s" % (n, x),
-            "100%% %s" % s, "%x %e %.1f" % (n, x, n), "%-05d|%-008.2f|%-05s|%-0d" % (n, x, s, n))
+            "100%% %s" % s, "%x %e %.1f" % (n, x, n), "%-05d|%-008.2f|%-05s|%-0d" % (n, x, s, n),
+            "%-08d" % n, "%-08.2f" % x, "%-08s" % s, "%+08d|%+010.1f" % (n, x), "%+5s" % s, "%+-6d|%0-6d" % (n, n))
 
 
 def by_method(n, x, s):

@@ -282,6 +282,28 @@ def test_what_a_list_holds_is_found_in_other_functions():
     agree(closure, 1)
 
 
+def made_of_the_last_one(n, way):
+    r = range(4)
+    for i in range(n):
+        if way == 0:
+            r = list(reversed(r))
+        elif way == 1:
+            r = [x + i for x in r]
+        else:
+            r = [x / 2 for x in reversed(r)]
+    texts, counts = ("a", "b"), range(n)
+    while n > 0:
+        texts, counts, n = [x + "c" for x in texts], {x: n for x in counts}, n - 1
+    return r, texts, counts
+
+
+@pytest.mark.parametrize("way", range(3))
+def test_lists_that_replace_what_they_are_made_of(way):
+    compiled = None
+    for n in (0, 1, 4):
+        compiled = agree(made_of_the_last_one, n, way, compiled=compiled)
+
+
 def test_a_list_that_is_changed_while_it_is_read():
     def grows(x):
         for v in x:
