@@ -102,3 +102,12 @@ def test_interpolation_at_values_in_any_order(points):
     values = np.concatenate((rng.random(60) * 24 - 2, rng.integers(-1, 21, 40), [np.nan, np.inf, -np.inf]))
     for x in (np.sort(values), np.sort(values)[::-1], values, np.repeat(p, 2), values[:0]):
         check(interpolated, x, p, v, tolerances={"d": 1e-15})
+
+
+def test_the_parts_of_complex_values_are_interpolated_by_themselves():
+    x, p = np.linspace(-1.0, 4.0, 23), np.arange(4.0)
+    for z in (complex(np.inf, 1.0), complex(2.0, np.nan), complex(-np.inf, np.nan)):
+        for at in range(4):
+            v = np.array([1 + 2j, 0.3 - 1j, -2.5j, 4.1])
+            v[at] = z
+            check(interpolated, x, p, v, tolerances={"D": 1e-15})

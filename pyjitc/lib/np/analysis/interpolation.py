@@ -35,12 +35,21 @@ def between(x, xp, fp, left, right, low):
         return left
     if low == n - 1 or xp[low] == x:
         return fp[low]
-    slope = (fp[low + 1] - fp[low]) / (xp[low + 1] - xp[low])
-    found = slope * (x - xp[low]) + fp[low]
+    before, after, y, z = xp[low], xp[low + 1], fp[low], fp[low + 1]
+    if fp.dtype.kind == "c":  # each part by itself, since one of them may be infinite or NaN
+        inverse = 1.0 / (after - before)
+        return complex(on_line(x, before, after, y.real, z.real, (z.real - y.real) * inverse),
+                       on_line(x, before, after, y.imag, z.imag, (z.imag - y.imag) * inverse))
+    return on_line(x, before, after, y, z, (z - y) / (after - before))
+
+
+def on_line(x, before, after, y, z, slope):
+    """The value at x of the line through (before, y) and (after, z), from the other end where the first gives NaN."""
+    found = slope * (x - before) + y
     if found != found:
-        found = slope * (x - xp[low + 1]) + fp[low + 1]
-        if found != found and fp[low] == fp[low + 1]:
-            found = fp[low]
+        found = slope * (x - after) + z
+        if found != found and y == z:
+            found = y
     return found
 
 
