@@ -15,7 +15,7 @@ from importlib.machinery import PathFinder
 
 from ..base import pages
 from ..base.lazy import lazy
-from .partition import FORM, LIBRARY, ORDERED, PACKS, REMAINDERS, STRAIGHT
+from .partition import FORM, LIBRARY, ORDERED, PACKS, REMAINDERS
 
 importing = lazy("importlib.util")  # for installations that the search path alone does not find
 
@@ -178,12 +178,12 @@ class Machine:
         lib = _library()
         error = c_void_p()
         # On x86 loop strength reduction takes a third of the emission, for computations that addressing modes do as
-        # well, unless a loop was unrolled; without loops it does nothing. Region splitting of live ranges takes four
-        # fifths of the emission of a function of 1,000 lines at LLVM's own budget, and makes its code larger by half.
-        # The options are those of the process, and are restored. Setting one takes 0.1 ms. The copies of a loop with
-        # branches need fewer jumps where short blocks are duplicated, as at LLVM's level 3.
+        # well, unless a loop was unrolled. Region splitting of live ranges takes four fifths of the emission of a
+        # function of 1,000 lines at LLVM's own budget, and makes its code larger by half. The options are those of the
+        # process, and are restored. Setting one takes 0.1 ms. The copies of a loop with branches need fewer jumps where
+        # short blocks are duplicated, as at LLVM's level 3.
         options = ([(b"-tail-dup-placement-threshold=4", b"-tail-dup-placement-threshold=2")] if module.unrolled
-                   else [] if module.straight else [(b"-disable-lsr=1", b"-disable-lsr=0")])
+                   else [(b"-disable-lsr=1", b"-disable-lsr=0")])
         if module.large:
             options.append((b"-grow-region-complexity-budget=2000", b"-grow-region-complexity-budget=10000"))
         if module.huge:  # the scheduler clears a table of all registers of the function for every block
@@ -205,7 +205,7 @@ class Module:
         lib = _library()
         error = c_void_p()
         self.large, self.huge = len(text) > _LARGE, len(text) > _HUGE
-        self.straight, self.unrolled = STRAIGHT in text, "llvm.loop.unroll.count" in text
+        self.unrolled = "llvm.loop.unroll.count" in text
         self.packs, self.remainders, self.ordered = PACKS in text, REMAINDERS in text, ORDERED in text
         self.pointer = lib.ParseAssembly(lib.context, text.encode(), byref(error))
         message = _take(error)

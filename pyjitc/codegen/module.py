@@ -217,8 +217,6 @@ class Module:
             text = partition.REMAINDERS + text
         if self.metadata.ordered:
             text = partition.ORDERED + text
-        if not self.has_loops and not self.helpers:
-            text = partition.STRAIGHT + text
         if (self.skips_loop_passes and all(self.skips_loop_passes) and not self.novectorize
                 and all(helpers.needs_few_passes(name, self.has_loops or self.nogil) for name in self.helpers)):
             return text + partition.FEW_PASSES

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 __all__ = ["joined", "with_forms", "parted", "LINE", "FORMS", "FORM", "FEW_PASSES", "PACKS",
-           "REMAINDERS", "LIBRARY", "ORDERED", "STRAIGHT"]
+           "REMAINDERS", "LIBRARY", "ORDERED"]
 
 LINE = "\n; novectorize\n"
 FORMS = "\n; forms\n"  # marks the definitions of forms.py
@@ -19,7 +19,6 @@ REMAINDERS = "\n; remainders\n"  # in a text: the remainder of an unrolled loop 
 LIBRARY = "pyjitc_library_"  # the prefix of the names of library functions that are images of their own
 ORDERED = "\n; ordered\n"  # in a text: LLVM vectorises loops that sum floats in order
 PACKS = "\n; packs\n"  # in a text: LLVM combines scalars to vectors
-STRAIGHT = "\n; straight\n"  # in a text: no function has loops
 FEW_PASSES = "\n; few passes\n"  # at the end of a text: a few passes are enough for the whole module
 _DEFINED = r"(?m)^define (internal )?(.*?@([\w.]+)\(.*(?:\n {8,}.*)?\)) .*\{$"  # parameters may take two lines
 _DECLARED = r"(?m)^(?:declare .*?@|@)([\w.]+)\b.*$"

@@ -71,11 +71,3 @@ def test_a_first_call_loads_no_module_that_it_does_not_need(call, without):
 
 def test_a_loop_that_sums_in_an_element_loads_the_pass_for_it():
     assert "pyjitc.passes.accumulators" in loaded("summed(a, a.copy())")
-
-
-def test_the_code_generator_is_told_to_leave_loops_as_they_are_only_where_there_are_some():
-    """Setting an option of LLVM takes time, and the option is one about loops."""
-    given = "from pyjitc.codegen import llvm; options = []; kept = llvm._options; " \
-            "llvm._options = lambda pairs: (options.extend(pairs), kept(pairs))[1]; "
-    assert loaded(f"{given}scalar(1.5, 2.5); assert not options, options")
-    assert loaded(f"{given}loop(a, 0.5); assert any(b'lsr' in ours for ours, _ in options), options")
