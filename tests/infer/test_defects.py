@@ -7,7 +7,7 @@ from pyjitc import CompileError, TypingError, jit, njit
 from pyjitc.infer import analysis, displays, evaluate, operations
 from pyjitc.lib.np.arrays import operations as array_operations
 from pyjitc.lib.np.elementwise import elementwise
-from pyjitc.passes import refcount
+from pyjitc.passes import pipeline
 
 
 @pytest.mark.parametrize("parameters", ["*args", "x, *args", "x, **rest"])
@@ -54,7 +54,7 @@ def test_a_defect_of_a_pass_is_no_exception_of_the_program(monkeypatch):
         except KeyError:
             return []
 
-    monkeypatch.setattr(refcount, "run", failing)
+    monkeypatch.setattr(pipeline.refcount, "run", failing)  # a lazy reference, which keeps what it has found
     with pytest.raises(CompileError, match="KeyError in the compiler: 'a defect'") as found:
         njit(cache=False)(first)({1: 2}, 1)
     assert type(found.value.__cause__) is KeyError and found.value.diagnostic.function.endswith("first")
