@@ -116,7 +116,7 @@ def _box_list(e, t, values, inst, take):
 def _box_record(e, t, values, inst, take):
     """A NumPy scalar that refers to the array, as NumPy's a[i] does."""
     return new_object(e, inst, f"pyjitc_numpy_api_{platform.NUMPY_API['PyArray_Return']}",
-                f"ptr {box(e, t.parts[0], values, inst, take)}")
+                      f"ptr {box(e, t.parts[0], values, inst, take)}")
 
 
 def _box_union(e, t, values, inst, take):

@@ -106,9 +106,8 @@ def _cut(value, declared: kinds.Type):
     return value if kinds.is_python_number(declared) else dtype_of(declared).type(value)
 
 
-# The costs of conversions of arguments: to a wider type of the same kind, to another one that represents every value,
-# and to one that may lose something;
-# where that may be a fraction or a sign, twice as much.
+# What it costs to convert an argument to a wider type of the same kind, to another type that represents every value,
+# and to a type that does not. The last costs twice as much where a fraction or a sign may be lost.
 _WIDER, _SAFE, _LOSSY = 1, 100, 10_000
 
 

@@ -14,7 +14,7 @@ from ...ops import structure as s
 from ...ops.control import CONST, INVOKE, RETURN
 from ...ops.derivative import Request, Ruled, requested
 from ...types import kinds as k
-from ...types.tangents import gradient_type, without_duals, tangent_type, varies
+from ...types.tangents import gradient_type, tangent_type, varies, without_duals
 from .. import inline
 from ..rewrite import copy_of, substitute
 from .builder import Builder

@@ -150,7 +150,8 @@ def by_percent(n, x, s):
 def by_method(n, x, s):
     return ("{}-{}:{}".format(n, x, s), "{:>8}|{:<8}|{:^8}|{:08.2f}|{:,}".format(s, n, s, x, n),
             "{0}{1}{0}".format(n, s), "{a} {b:.3f}".format(a=s, b=x), "{{}} {!r:>10} {!s}".format(s, n),
-            "{:>{w}}".format(s, w=5), "{:x} {:e} {:.1%}".format(n, x, x), "{} {}".format((1, n), None), "".format(n),  # noqa: F523
+            "{:>{w}}".format(s, w=5), "{:x} {:e} {:.1%}".format(n, x, x), "{} {}".format((1, n), None),
+            "".format(n),  # noqa: F523
             format(n, ">6"), format(x, "08.3f"), format(s, "^9"))
 
 
