@@ -154,6 +154,7 @@ class Machine:
         error = c_void_p()
         self.triple = triple
         self.gpu = triple.startswith("nvptx")
+        self.x86 = triple.startswith("x86_64")
         if self.gpu and not lib.others:
             lib.InitializeAllTargetInfos()
             lib.InitializeAllTargets()
@@ -181,9 +182,12 @@ class Machine:
         # well, unless a loop was unrolled. Region splitting of live ranges takes four fifths of the emission of a
         # function of 1,000 lines at LLVM's own budget, and makes its code larger by half. The options are those of the
         # process, and are restored. Setting one takes 0.1 ms. The copies of a loop with branches need fewer jumps where
-        # short blocks are duplicated, as at LLVM's level 3.
+        # short blocks are duplicated, as at LLVM's level 3; of the selects in them, such as the greater of two numbers,
+        # LLVM would make branches on x86, which are predicted badly.
         options = ([(b"-tail-dup-placement-threshold=4", b"-tail-dup-placement-threshold=2")] if module.unrolled
                    else [(b"-disable-lsr=1", b"-disable-lsr=0")])
+        if module.unrolled and self.x86:
+            options.append((b"-x86-cmov-converter=0", b"-x86-cmov-converter=1"))
         if module.large:
             options.append((b"-grow-region-complexity-budget=2000", b"-grow-region-complexity-budget=10000"))
         if module.huge:  # the scheduler clears a table of all registers of the function for every block

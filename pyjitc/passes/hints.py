@@ -9,7 +9,6 @@ from ..ir import core as ir
 from ..ops import control
 from ..ops.arith import FADD, FDIV, FMUL, FSUB, IADD, IFLOORDIV, IMOD, IMUL, ISUB
 from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, CHECK_INDEX, POLL, item_bytes
-from ..ops.structure import SELECT
 from ..types.kinds import Array, Float, Int, NpFloat, is_scalar
 from .counted import FEW, WIDE, affine
 
@@ -346,11 +345,10 @@ def _chains(counted, defs) -> bool:
 
 def _branches(counted) -> bool:
     """Whether a loop is a few operations with branches that LLVM cannot vectorise. The jump back to its header is then
-    a large part of its time, and each copy of a branch has its own history in the branch predictor. Where something is
-    selected without a branch, copies would let LLVM make branches of the selects, which are predicted badly."""
+    a large part of its time, and each copy of a branch has its own history in the branch predictor."""
     loop = counted.loop
     ops = [i for b in loop.blocks for i in b.insts if i.op is not control.CONST and i.op is not control.JUMP]
-    if (len(ops) > _BRANCHY or any(i.op is SELECT for i in ops) or not of_numbers(ops)
+    if (len(ops) > _BRANCHY or not of_numbers(ops)
         or not any(i.op is control.BRANCH and b is not loop.header for b in loop.blocks for i in b.insts)):
         return False
     if any(i.op.effects & ir.RAISES and i.op is not CHECK_INDEX for i in ops):

@@ -203,3 +203,25 @@ def test_a_loop_that_goes_on_while_elements_are_equal_has_few_copies():
             assert compiled(text, word) == program(text, word)
         copies.append(str(compiled._inspect("opt", None)).count("array_load text"))
     assert copies[1] - copies[0] == 2, copies
+
+
+def test_copies_of_a_loop_with_branches_keep_what_they_select():
+    @njit(cache=False)
+    def f(a, b, table):
+        for i in range(1, len(a) + 1):
+            for j in range(1, len(b) + 1):
+                if a[i - 1] == b[j - 1]:
+                    table[i, j] = table[i - 1, j - 1] + 1
+                else:
+                    table[i, j] = max(table[i - 1, j], table[i, j - 1])
+        return table[len(a), len(b)]
+
+    rng = np.random.default_rng(3)
+    for n, m in (0, 5), (1, 1), (2, 9), (7, 4), (40, 41), (64, 63):
+        a, b = rng.integers(97, 100, n).astype(np.uint8), rng.integers(97, 100, m).astype(np.uint8)
+        table, expected = np.zeros((n + 1, m + 1), np.int64), np.zeros((n + 1, m + 1), np.int64)
+        assert f(a, b, table) == f.py_func(a, b, expected)
+        assert (table == expected).all()
+    text = f.inspect_asm(f.signatures[0])
+    # four copies of a trip, one for what is beyond a multiple of four, and the loop with checks
+    assert text.count("cmovg") + text.count("cmovl") == 6
