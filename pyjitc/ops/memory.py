@@ -609,6 +609,8 @@ def _poll_lower(e, inst, *operands):
         left = e.assign(f"add i64 {left}, -4")
     now = e.assign(f"sub i64 {left}, {cost}")
     e.line(f"store i64 {now}, ptr {fuel}")
+    if inst.attrs.get("counts"):
+        return []
     # A negative cost must not increase the counter. The sign costs less than a borrow: processors subtract in memory.
     out = e.assign(f"icmp ugt i64 {now}, {FUEL}" if operands else f"icmp slt i64 {now}, 0")
     with e.when(out, "poll", likely=False):
@@ -891,6 +893,7 @@ RETAIN = Op("retain", lambda types, attrs: None, writes(COUNTS), lower=_retain_l
 RELEASE = Op("release", lambda types, attrs: None, writes(COUNTS), lower=_release_lower, partials=NONDIFF,
              doc="one reference less")
 POLL = Op("poll", lambda types, attrs: None, RAISES | writes(ERRORS), lower=_poll_lower, partials=NONDIFF,
-          doc="{cost} (or the operand) more units of work done: now and then, let Python handle signals")
+          doc="{cost} (or the operand) more units of work done: now and then, let Python handle signals. {counts}: "
+              "only count them, for the poll that follows")
 
 MEMORY_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

@@ -18,7 +18,10 @@ A row, an innermost loop that the guard before its nest has found short enough (
 native list, whose items are in memory, runs to its end; the loop around it polls for the length of the row at each of
 its steps. A loop that is known to make few trips does not poll, neither one of constant length nor one for which the
 guard says so. The body of a loop of a few scalar operations is written four times, with one poll for all copies; twice
-where the loop goes on while two elements are equal, since it mostly ends at once.
+where the loop goes on while two elements are equal, since it mostly ends at once. So is the body of a small loop in
+another around a row that searches, as in a sort of short rows: each copy has branches of its own, whose outcomes the
+processor predicts better, also where code is badly placed in lines of its cache. Such copies count what they do, and
+the last one polls.
 A function is flagged `skips_loop_passes` if all of its loops have the single-loop form above and recompute no invariant
 value: the loop passes of LLVM would find nothing to do. An outer loop needs no poll of its own if no iteration can
 finish without reaching the poll of an inner loop. Where an iteration may make an array, or copy or search an object of
@@ -56,6 +59,7 @@ _FEW_CALLS = 1 << 8  # iterations between two polls where each may make or copy 
 _CALL = FUEL // _FEW_CALLS  # units of work of such an iteration
 _LONG_STEP = 1 << 40  # beyond it, the product of a step and the length of a strip may not fit
 _BRIEF, _COPIES = 20, 4  # most operations of a loop whose body is written several times, and how often
+_AROUND = 32  # most operations of such a loop around a row, with those of the row
 _FEW = 16  # most loops of a function in which loops are unrolled: with hundreds, compiling would take too long
 _SHORT = 256  # a loop that is known to make at most this many iterations does not poll
 _NESTED = 1 << 12  # loops in loops do not poll either, if they make at most this many iterations together
@@ -97,6 +101,7 @@ class _Polls:
             self.add(loop)
         seen = {*self.short, *self.polled, *self.rows}
         tiny = {loop.header for loop in nest.loops if not loop.inner and loop.header not in seen and _scalar(loop)}
+        tiny.update(loop.header for loop in nest.loops if self.few and self.is_around_search(loop))
         for block in nest.irreducible:
             block.insts.insert(0, ir.Inst(POLL, (), {"cost": 4}, None, block.insts[0].loc))
         innermost = [loop for loop in nest.loops if not loop.inner]
@@ -218,6 +223,11 @@ class _Polls:
             self.polled.add(header)
             return True
         return False
+
+    def is_around_search(self, loop) -> bool:
+        """Whether a loop in another one consists of a few operations and of a row whose length depends on data."""
+        return (len(loop.inner) == 1 and loop.inner[0].header in self.rows.keys() - self.of_ranges
+                and loop.parent is not None and not loop.has_hint("novectorize") and size(loop) <= _AROUND)
 
     def searches_list(self, loop, counted) -> bool:
         """Whether a loop searches a native list, item by item: it makes no more trips than there are items, mostly few,
@@ -440,7 +450,11 @@ def _copied(loop, number, readers) -> dict[ir.Value, dict[ir.Block, ir.Value]]:
                 edge.block = following[loop.header]
         if following is not copies[0]:
             for block in copy.values():
-                block.insts = [i for i in block.insts if i.op is not POLL]
+                if not loop.inner:  # the copies together take less than what the poll counts for one
+                    block.insts = [i for i in block.insts if i.op is not POLL]
+                for inst in block.insts:
+                    if inst.op is POLL:
+                        inst.attrs = {**inst.attrs, "counts": True}
     return {v: {copy[block]: one.get(v, v) for copy, one in zip(copies, [{}, *values])} for block in blocks
             for v in block.values()
             if any(reader not in loop.blocks for reader in readers.get(v, ()))}

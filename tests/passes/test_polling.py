@@ -225,3 +225,27 @@ def test_copies_of_a_loop_with_branches_keep_what_they_select():
     text = f.inspect_asm(f.signatures[0])
     # four copies of a trip, one for what is beyond a multiple of four, and the loop with checks
     assert text.count("cmovg") + text.count("cmovl") == 6
+def sorted_rows(table, out):
+    for i in range(len(table)):
+        for j in range(table.shape[1]):
+            x = table[i, j]
+            k = j
+            while k > 0 and out[i, k - 1] > x:
+                out[i, k] = out[i, k - 1]
+                k -= 1
+            out[i, k] = x
+
+
+def test_a_small_loop_around_a_search_has_copies_that_share_a_poll():
+    rng = np.random.default_rng(3)
+    for width in range(10):
+        table = rng.integers(0, 9, (5, width)).astype(np.float64)
+        agree(sorted_rows, table, np.zeros((5, width)))
+        if width > 3:
+            table[:, 2] = np.nan
+            agree(sorted_rows, table, np.zeros((5, width)))
+            with pytest.raises(IndexError):
+                njit(sorted_rows)(table, np.zeros((5, width - 1)))
+    compiled = njit(sorted_rows)
+    compiled(table, np.zeros((5, width)))
+    assert str(compiled._inspect("opt", None)).count("counts: True") == 3

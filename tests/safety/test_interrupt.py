@@ -196,6 +196,17 @@ LOOPS = {
                 s += b[3]
             return s
     """,
+    "a few long searches": """
+        def loop(n, a):
+            m = a.repeat(1000)
+            for i in range(n):
+                for j in range(len(m) - 3, len(m)):
+                    k = j
+                    while k > 0 and m[k - 1] > 0.0:
+                        m[k] = m[k - 1]
+                        k -= 1
+            return m[0]
+    """,
     "texts": """
         def loop(n, a):
             text, s = "ab" * 10_000, 0
