@@ -5,7 +5,7 @@ The compiler and llvmlite load at the first compile, not here.
 from .base.finder import find_quickly as _find_quickly
 
 if type(__spec__.loader).__name__ == "SourceFileLoader":
-    _find_quickly(__path__[0], f"{__path__[0]}/base")  # this importer comes from the second
+    _find_quickly(__name__, __path__[0])
 
 from .base.absent import absent as _absent
 from .base.lazy import lazy as _lazy

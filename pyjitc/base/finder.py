@@ -10,13 +10,19 @@ import sys
 from _imp import _fix_co_filename
 # importlib.util exports these, too, but takes long to import
 from importlib._bootstrap_external import MAGIC_NUMBER, cache_from_source
-from importlib.machinery import FileFinder, ModuleSpec, SourceFileLoader
+from importlib.machinery import BuiltinImporter, ModuleSpec, SourceFileLoader
 
 __all__ = ["STATES", "find_quickly"]
 
 # (size, time of modification in ns) of the files of modules, when they were last imported
 STATES: dict[str, tuple[int, int]] = {}
 _SMALL = 1 << 12
+
+
+class _Spec(ModuleSpec):
+    """A ModuleSpec whose `parent` is an attribute instead of a property: each relative import asks for it."""
+
+    parent = None
 
 
 class _Loader(SourceFileLoader):
@@ -47,39 +53,44 @@ class _Loader(SourceFileLoader):
         return super().get_code(name)
 
 
-class _Finder(FileFinder):
-    """A path of compiled code is `before`, the folder of the source, `below`, the name of the module, and `after`."""
+class _Finder:
+    """Finds the modules below one package, before the finders of the import system are asked in turn. A path of
+    compiled code is `before`, the folder of the source, `below`, the name of the module, and `after`."""
 
-    def __init__(self, folder: str):
-        super().__init__(folder, (SourceFileLoader, [".py"]))
+    def __init__(self, package: str, folder: str):
+        self.inside = f"{package}."
         path, _, self.after = cache_from_source(os.path.join(folder, "*.py")).rpartition("*")
         self.before, _, self.below = path.rpartition(folder)
 
-    def find_spec(self, name: str, target=None):
-        tail = name.rpartition(".")[2]
-        path, package, folder = f"{self.path}{os.sep}{tail}.py", None, self.path
+    def find_spec(self, name: str, path=None, target=None):
+        """The spec of a module whose package is in the first folder of `path`; None where it is not there."""
+        if not name.startswith(self.inside):
+            return None
+        parent, _, tail = name.rpartition(".")
+        folder = path[0]
+        source, package = f"{folder}{os.sep}{tail}.py", None
         try:
-            found = os.stat(path)
+            found = os.stat(source)
         except OSError:
-            folder = package = f"{self.path}{os.sep}{tail}"
-            path, tail = f"{package}{os.sep}__init__.py", "__init__"
+            folder = package = f"{folder}{os.sep}{tail}"
+            source, tail = f"{package}{os.sep}__init__.py", "__init__"
             try:
-                found = os.stat(path)
+                found = os.stat(source)
             except OSError:
-                return super().find_spec(name, target)
-            find_quickly(package)
-        STATES[path] = found.st_size, found.st_mtime_ns
-        spec = ModuleSpec(name, None, origin=path, is_package=package is not None)
+                return None
+        STATES[source] = found.st_size, found.st_mtime_ns
+        spec = _Spec(name, None, origin=source, is_package=package is not None)
+        spec.parent = parent if package is None else name
         spec.cached = f"{self.before}{folder}{self.below}{tail}{self.after}"
-        spec.loader = _Loader(name, path, found, spec.cached)
+        spec.loader = _Loader(name, source, found, spec.cached)
         spec.has_location = True
         if package is not None:
             spec.submodule_search_locations.append(package)
         return spec
 
 
-def find_quickly(*folders: str) -> None:
-    """From now on use this importer for the modules in these folders of a package, and below those that were not
-    imported from yet."""
-    for folder in folders:
-        sys.path_importer_cache[folder] = _Finder(folder)
+def find_quickly(package: str, folder: str) -> None:
+    """From now on use this importer for the modules of a package that lies in a folder. Finders that the program has
+    put before those of the import system are asked first."""
+    finders = sys.meta_path
+    finders.insert(finders.index(BuiltinImporter) if BuiltinImporter in finders else 0, _Finder(package, folder))

@@ -14,14 +14,14 @@ from ..types.kinds import Array, Type, is_refcounted
 from . import link, shared
 from .function import FunctionEmitter
 from .link import Target
-from .module import SMALL, Module
+from .module import Module
 from .wrapper import ENTRY, NEXT, Spec, add_native, add_stub
 
 __all__ = ["Artifact", "Spec", "compile_module", "module_text"]
 
 native = lazy(f"{__package__}.native")  # only for callers that use C's calling convention
 library = lazy(f"{__package__}.library")  # only programs that call large library functions load it
-inlining = lazy(f"{__package__}.inlining")  # a module of one function needs none: only its stub calls it
+inlining = lazy(f"{__package__}.inlining")  # a module of one function needs none
 pool = lazy(f"{__package__}.pool")  # only programs with parallel loops load it
 
 
@@ -53,8 +53,6 @@ def module_text(functions: list[ir.Function], spec, target: Target, options: Opt
         functions = outside.kept
     if len(functions) > 1:
         inlining.decide(functions)
-    elif not functions[0].flags.recursive and sum(len(block.insts) for block in functions[0].blocks) <= SMALL:
-        functions[0].flags = functions[0].flags._replace(llvm_inline="always")  # it is inlined into the stub
     module = Module(options, nogil or pooled, shares=not (nogil or pooled), pooled=pooled)
     if outside is not None:
         module.symbol(functions[0])  # the entry is the first

@@ -22,24 +22,9 @@ from .module import Module
 
 regions = lazy(f"{__package__}.regions")  # only programs with parallel loops load it
 
-__all__ = ["CheckingEmitter", "FunctionEmitter", "stays_call"]
+__all__ = ["CheckingEmitter", "FunctionEmitter"]
 
-_LARGE = 20  # the most instructions of a function that is inlined into its stub
 _RELEASES = 40  # the most instructions that release something in a function in which each release is inlined
-
-
-def stays_call(fn: ir.Function) -> bool:
-    """Whether an entry is not inlined into its stub, where it would be optimised a second time: it is large, starts a
-    parallel loop, calls a library function that is not inlined, or only calls another function, which is large."""
-    if fn.flags.recursive:
-        return False
-    calls = [inst for block in fn.blocks for inst in block.insts if inst.op is control.INVOKE]
-    return (_size(fn) > _LARGE or any(inst.attrs["callee"].flags.noinline or "chunks" in inst.attrs for inst in calls)
-            or len(calls) == 1 and _size(fn) == 2 and _size(calls[0].attrs["callee"]) > _LARGE)
-
-
-def _size(fn: ir.Function) -> int:
-    return sum(len(block.insts) for block in fn.blocks)
 
 
 class FunctionEmitter(Emitter):
@@ -160,7 +145,7 @@ class FunctionEmitter(Emitter):
         if self.entry_point and self.module.enters_inline:
             return "nounwind alwaysinline"
         vectors = ' "prefer-vector-width"="256"' * self.fn.flags.narrow
-        if self.entry_point and stays_call(self.fn) or self.fn.flags.noinline:
+        if self.entry_point or self.fn.flags.noinline:
             # A small loop that lies in two lines of the cache for instructions takes twice the time on some processors.
             return f"nounwind noinline{vectors}" + " align 64" * (not is_straight(self.fn))
         inlined = {"always": " alwaysinline", "never": " noinline", "": ""}[self.fn.flags.llvm_inline]

@@ -29,6 +29,7 @@ from .module import Module
 __all__ = ["add"]
 
 _TWICE = 150  # the most instructions of a function that is optimised twice
+_SMALL = 20  # the most instructions of a function that is inlined into a callback
 
 
 class _Entry(Emitter):
@@ -91,7 +92,7 @@ def _loop(e: _Entry, fn: ir.Function, form: Loop) -> str:
         status, _ = e.native_call(fn, [f"{c} {v}" for c, v in zip(kinds, args, strict=True)])
         e.line(f"ret i32 {e.assign(f'sub i32 0, {status}')}")
 
-    if sum(len(b.insts) for b in fn.blocks) <= _TWICE and not fn.flags.recursive:
+    if _has_at_most(_TWICE, fn):
         e.module.enters_inline = True
         every = followed[0]
         for one in followed[1:]:
@@ -103,6 +104,11 @@ def _loop(e: _Entry, fn: ir.Function, form: Loop) -> str:
     call(0)
     return "\n".join([f"define i32 @{ENTRY}(ptr %context, ptr %data, ptr %dimensions, ptr %strides, ptr %auxiliary) "
                       "nounwind {", *e.entry, *e.lines, *e.cold, "}"])
+
+
+def _has_at_most(limit: int, fn: ir.Function) -> bool:
+    """Whether a function has few enough instructions to be inlined into its entry."""
+    return not fn.flags.recursive and sum(len(block.insts) for block in fn.blocks) <= limit
 
 
 def _initial(module: Module, t: Type, value) -> str:
@@ -125,6 +131,7 @@ def _callback(e: _Entry, fn: ir.Function, form, nogil: bool) -> str:
         opened.append(e.assign(f"icmp ne i8 {name}, 0") if t == "i1" else name)
     parameters = ", ".join(f"{'i8' if t == 'i1' else t} {name}" for t, name in zip(form.args, given))
     result = {"i1": "i8"}.get(form.result, form.result)
+    e.module.enters_inline = _has_at_most(_SMALL, fn)
     state = None if nogil else e.assign("call i32 @PyGILState_Ensure()")
     kinds = [c for p in fn.params for c in components(p.type)]
     status, values = e.native_call(fn, [f"{c} {v}" for c, v in zip(kinds, opened, strict=True)])

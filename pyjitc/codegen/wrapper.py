@@ -23,7 +23,6 @@ from ..types.kinds import Bool, Float, Int, NoneType, Object, Str
 from . import box
 from .emitter import Emitter
 from .leaves import components, load, require
-from .function import stays_call
 from .module import Module
 
 foreign_values = lazy("pyjitc.runtime.foreign")  # only functions that accept any object load it
@@ -104,10 +103,9 @@ def add_stub(module: Module, fn: ir.Function, spec: Spec, nogil: bool = False) -
     symbols = _guards(e, spec.guards)
     _count_borrowed(e, "retain")
     _call(e, fn, passed, nogil)
-    # If the function is not inlined, optimising the stub gains nothing and would take a third of the time.
-    attributes = "nounwind noinline optnone" if stays_call(fn) else "nounwind"
-    lines = [f"define ptr @{ENTRY}(ptr %self, ptr %args, i64 %nargsf, ptr %kw) {attributes} {{", "start:", *e.entry,
-             "  br label %enter", *e.lines, *e.cold]
+    # To optimise the stub gains nothing that can be measured in a call, and would take a third of the time.
+    lines = [f"define ptr @{ENTRY}(ptr %self, ptr %args, i64 %nargsf, ptr %kw) nounwind noinline optnone {{", "start:",
+             *e.entry, "  br label %enter", *e.lines, *e.cold]
     if e.fails:
         e.lines = []
         _count_borrowed(e, "release")

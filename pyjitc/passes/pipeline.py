@@ -6,7 +6,7 @@ from typing import Any, Callable, Collection, Iterable
 
 from ..base.lazy import lazy
 from ..ir import core as ir
-from ..ir.cfg import is_straight
+from ..ir.cfg import is_straight, predecessors
 from ..ops import arith, memory
 from ..ops.control import BRANCH, CONST, INVOKE
 from ..ops.derivative import request_of
@@ -383,6 +383,25 @@ def _count_loops(fn: ir.Function) -> int:
     return len(_headers(fn))
 
 
+def _has_nest(fn: ir.Function) -> bool:
+    """Whether a loop of a function is inside another one."""
+    headers = _headers(fn)
+    if len(headers) < 2:
+        return False
+    number, before = {block: n for n, block in enumerate(fn.blocks)}, predecessors(fn.blocks)
+    for header in headers:
+        inside = {header}
+        work = [block for block in before[header] if number[block] >= number[header]]
+        while work:
+            block = work.pop()
+            if block not in inside:
+                inside.add(block)
+                work += before[block]
+        if len(headers & inside) > 1:
+            return True
+    return False
+
+
 def _headers(fn: ir.Function) -> set[ir.Block]:
     """The blocks to which loops jump back."""
     number = {block: n for n, block in enumerate(fn.blocks)}
@@ -399,8 +418,8 @@ _ASK: dict[Any, Callable[[ir.Function], bool]] = {
     elementary: lambda fn: _has(fn, is_ours),
     extremes: _compares_carried,
     flags: lambda fn: any([p.type is Bool for block in fn.blocks for p in block.params]),
-    jam: lambda fn: _count_loops(fn) > 1,
-    joined_sums: lambda fn: _count_loops(fn) > 1 and _carries_floats(fn),
+    jam: lambda fn: _has_nest(fn),
+    joined_sums: lambda fn: _carries_floats(fn) and _has_nest(fn),
     localtables: lambda fn: _has(fn, _makes_table),
     parts: lambda fn: _count_loops(fn) > MOST_LOOPS,
     reboxing: lambda fn: _has(fn, _has_object),
@@ -411,8 +430,8 @@ _ASK: dict[Any, Callable[[ir.Function], bool]] = {
     unboxed: lambda fn: _count_loops(fn) > 1 and _has(fn, _loads_from_list),
     unroll: lambda fn: any([_is_small_number(v) for block in fn.blocks for inst in block.insts
                             for edge in inst.targets for v in edge.args]),
-    vectorise: lambda fn: _count_loops(fn) > 1 and (_carries_floats(fn) or any([
-        is_complex(p.type) for block in fn.blocks for p in block.params])),
+    vectorise: lambda fn: (_carries_floats(fn) or any([
+        is_complex(p.type) for block in fn.blocks for p in block.params])) and _has_nest(fn),
     versioning: _guards,
 }
 

@@ -207,7 +207,7 @@ class _Polls:
         once = sum(e[0] in loop.blocks for e in self.edges[header]) == 1
         if not loop.inner and _may_be_cut(loop) and once:
             ordered = note_ordered(loop, self.in_order, self.options)
-            unroll = not ordered and self.few and worth_unrolling(counted, defs)
+            unroll = not ordered and self.few and not loop.has_hint("novectorize") and worth_unrolling(counted, defs)
             if self.in_order or loop.parent is None and not unroll and not ordered and in_order(loop, self.options):
                 _pause(self.fn, counted, self.edges, self.readers)
                 self.paused += not _repeats(loop)
@@ -533,7 +533,7 @@ def _strip(fn, counted, edges, defs, readers, unroll):
             edge.args = [*(v for k, v in enumerate(edge.args) if k != at or not spare), down]
             counter_down = (source, inst, one, down)
             back = edge.args
-            if unroll and not inst.attrs.get("novectorize"):
+            if unroll:
                 inst.attrs = {**inst.attrs, "unroll": unroll}
         else:
             edge.block = strip

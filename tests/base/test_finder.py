@@ -10,7 +10,7 @@ import importlib, pkgutil, sys
 from pyjitc.base.finder import find_quickly
 sys.path.insert(0, sys.argv[1])
 import parent
-find_quickly(parent.__path__[0])
+find_quickly("parent", parent.__path__[0])
 import parent.module, parent.below.deeper, inspect
 print(parent.module.VALUE, parent.below.deeper.VALUE)
 print(sorted(m.name for m in pkgutil.walk_packages(parent.__path__, "parent.")))
@@ -86,8 +86,8 @@ def test_moved_package(package):
     (package / "parent").rename(other / "parent")
     assert run(other)[2] == "True True"
     code = subprocess.run([sys.executable, "-c", "import sys; sys.path.insert(0, sys.argv[1]); import parent; "
-                           "from pyjitc.base.finder import find_quickly; find_quickly(parent.__path__[0]); import "
-                           "parent.module; "
+                           "from pyjitc.base.finder import find_quickly; "
+                           "find_quickly('parent', parent.__path__[0]); import parent.module; "
                            "print(parent.module.__spec__.loader.get_code('parent.module').co_filename)", str(other)],
                           env=os.environ | {"PYTHONPATH": ":".join(sys.path)}, capture_output=True, text=True,
                           check=True).stdout.strip()

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from pyjitc import njit
+from pyjitc import njit, prange
 from pyjitc.codegen import link
 from pyjitc.codegen.partition import FEW_PASSES
 
@@ -75,6 +75,25 @@ def test_a_function_that_runs_once_stays_a_call(program, stays, monkeypatch):
     compiled = njit(program, cache=False)
     assert compiled(np.arange(5.0), 3) == program(np.arange(5.0), 3)
     assert ("noinline" in head_of("work", program.__name__, texts)) == stays
+
+
+def doubled(a, b):
+    for i in prange(len(a)):
+        b[i] = a[i] * 2
+    return b[0]
+
+
+@pytest.mark.parametrize("program, args", [
+    (lambda x, y: x * y + 1.0, (2.0, 3.0)), (lambda a: a[0], (np.ones(3),)),
+    (doubled, (np.ones(3), np.ones(3)))], ids=["scalars", "array", "parallel"])
+def test_the_function_of_a_stub_stays_a_call_and_the_stub_is_not_optimised(program, args, monkeypatch):
+    texts = []
+    to_object = link.to_object
+    monkeypatch.setattr(link, "to_object", lambda text, *more: texts.append(text) or to_object(text, *more))
+    njit(program, cache=False, parallel=program is doubled)(*args)
+    text = next(text for text in texts if "@pyjitc_entry(" in text)
+    assert re.search(r"(?m)^define ptr @pyjitc_entry\(.* noinline optnone \{$", text)
+    assert re.search(r"(?m)^define internal .*@f0\..*\) nounwind noinline.*\{$", text)
 
 
 def test_a_large_function_stays_a_call_in_a_loop(monkeypatch):

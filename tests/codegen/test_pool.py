@@ -6,17 +6,11 @@ import pathlib
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 from hypothesis import given, settings, strategies
 
-from pyjitc import prange
-from pyjitc.base.options import Options
-from pyjitc.codegen import function
 from pyjitc.ops.parallel import DIVIDE
-from pyjitc.pipeline import stages
 from pyjitc.types.kinds import Int
-from pyjitc.types.typeof import typeof
 
 from .build import Builder, compiled, through
 
@@ -49,16 +43,6 @@ def test_loops_are_divided_as_the_operation_says(flags):
             assert fixed[work](trips, copied) == DIVIDE.eval(trips, work, copied, 0, **flags)
 
     check()
-
-
-def test_the_stub_of_a_function_that_starts_a_parallel_loop_is_not_optimised():
-    def doubled(a, b):
-        for i in prange(len(a)):
-            b[i] = a[i] * 2
-
-    options, array = Options(parallel=True), typeof(np.ones(3))
-    entry, *_ = stages.optimise(stages.infer(doubled, (array, array), options).functions, options)
-    assert function.stays_call(entry) and function._size(entry) <= function._LARGE
 
 
 WAKES = """
