@@ -610,7 +610,8 @@ _define("ptr @pyj_decimal_int_styled(i64 %x, i64 %zeros, i32 %flags, ptr %room)"
   %styled = call ptr @pyj_decimal_styled(ptr %begin, ptr %end, ptr %end, i64 %zeros, i32 %flags)
   %made = call ptr @pyj_decimal_part_of_bytes(ptr %styled, ptr %end)
   ret ptr %made""", shared=True)
-_define("ptr @pyj_decimal_fixed_styled(double %x, i32 %digits, i64 %zeros, i32 %flags, ptr %spec, ptr %room)", f"""{_fixed_at(PART_SIZE)}
+_STYLE = "i64 %zeros, i32 %flags, ptr %spec, ptr %room"
+_define(f"ptr @pyj_decimal_fixed_styled(double %x, i32 %digits, {_STYLE})", f"""{_fixed_at(PART_SIZE)}
   %whole = icmp eq i32 %digits, 0
   %digits.n = zext i32 %digits to i64
   %behind = xor i64 %digits.n, -1

@@ -39,7 +39,7 @@ from . import counted
 from .alias import Aliases, root_of
 from .carried import LEFT_ONLY, SUMS, Carried, Serial
 from .chunks import SHAPES, Chunks, unmark
-from .rewrite import Builder, clone_blocks, growing, substitute
+from .rewrite import Builder, clone_blocks, growing, join_edges, substitute
 
 __all__ = ["run"]
 
@@ -162,11 +162,7 @@ class _Region(Carried):
         entries = self.loop.entries(in_edges(self.fn.blocks))
         if len(entries) < 2:
             return
-        before = ir.Block("enter", [ir.Value(p.type, p.name) for p in self.header.params])
-        before.insts.append(ir.Inst(control.JUMP, targets=[ir.Edge(self.header, before.params)]))
-        for _, _, edge in entries:
-            edge.block = before
-        self.fn.blocks.append(before)
+        self.fn.blocks.append(join_edges([edge for _, _, edge in entries], "enter"))
 
     def count_beside(self, test: ir.Inst | None) -> None:
         """Where an iteration reads the number of those that are left, which in a chunk are fewer, let it read another

@@ -11,7 +11,7 @@ from ..ops.control import BRANCH, CONST, JUMP
 from ..types.kinds import Bool, Int
 
 __all__ = ["Appender", "Builder", "resolve", "substitute", "clone_inst", "clone_blocks", "copy_of", "growing",
-           "split_edge", "remove_unreachable", "remove_params", "drop_check"]
+           "split_edge", "join_edges", "remove_unreachable", "remove_params", "drop_check"]
 
 
 class Appender:
@@ -187,6 +187,16 @@ def split_edge(edge: Edge, name: str = "edge") -> Block:
     edge.block = middle
     edge.args = []
     return middle
+
+
+def join_edges(edges, name: str) -> Block:
+    """Let edges that lead to one block lead to a new block, which jumps there. The caller adds it to the function."""
+    target = edges[0].block
+    joined = Block(name, [Value(p.type, p.name) for p in target.params])
+    joined.insts.append(Inst(JUMP, targets=[Edge(target, joined.params)]))
+    for edge in edges:
+        edge.block = joined
+    return joined
 
 
 def remove_unreachable(fn: Function) -> bool:
