@@ -517,25 +517,20 @@ make:
   ret ptr %begin
 slow:
   ret ptr null""", shared=True)
-_define("ptr @pyj_decimal_fixed(double %x, i32 %digits)", """
-  %room = alloca [48 x i8]
-  %end = getelementptr i8, ptr %room, i64 48
+def _fixed_at(size) -> str:
+    """The characters of a float with `digits` digits, from %begin to %end, at the end of `size` bytes %room."""
+    return f"""
+  %end = getelementptr i8, ptr %room, i64 {size}
   %begin = call ptr @pyj_decimal_fixed_at(double %x, i32 %digits, ptr %end)
   %other = icmp eq ptr %begin, null
   br i1 %other, label %slow, label %make
-make:
-  %made = call ptr @pyj_decimal_of_bytes(ptr %begin, ptr %end)
-  ret ptr %made
-slow:
-  %result = call ptr @pyj_decimal_formatted(double %x, i8 102, i32 %digits, i32 0)
-  ret ptr %result""", shared=True)
-_define("ptr @pyj_decimal_fixed_part(double %x, i32 %digits, ptr %room)", f"""
-  %end = getelementptr i8, ptr %room, i64 {PART_SIZE}
-  %begin = call ptr @pyj_decimal_fixed_at(double %x, i32 %digits, ptr %end)
-  %other = icmp eq ptr %begin, null
-  br i1 %other, label %slow, label %make
-make:
-  %made = call ptr @pyj_decimal_part_of_bytes(ptr %begin, ptr %end)
+make:"""
+
+
+for _head, _room, _size, _made in (("fixed(double %x, i32 %digits)", "\n  %room = alloca [48 x i8]", 48, "of_bytes"),
+                                   ("fixed_part(double %x, i32 %digits, ptr %room)", "", PART_SIZE, "part_of_bytes")):
+    _define(f"ptr @pyj_decimal_{_head}", f"""{_room}{_fixed_at(_size)}
+  %made = call ptr @pyj_decimal_{_made}(ptr %begin, ptr %end)
   ret ptr %made
 slow:
   %result = call ptr @pyj_decimal_formatted(double %x, i8 102, i32 %digits, i32 0)
@@ -615,12 +610,8 @@ _define("ptr @pyj_decimal_int_styled(i64 %x, i64 %zeros, i32 %flags, ptr %room)"
   %styled = call ptr @pyj_decimal_styled(ptr %begin, ptr %end, ptr %end, i64 %zeros, i32 %flags)
   %made = call ptr @pyj_decimal_part_of_bytes(ptr %styled, ptr %end)
   ret ptr %made""", shared=True)
-_define("ptr @pyj_decimal_fixed_styled(double %x, i32 %digits, i64 %zeros, i32 %flags, ptr %spec, ptr %room)", f"""
-  %end = getelementptr i8, ptr %room, i64 {PART_SIZE}
-  %begin = call ptr @pyj_decimal_fixed_at(double %x, i32 %digits, ptr %end)
-  %other = icmp eq ptr %begin, null
-  br i1 %other, label %slow, label %make
-make:
+_STYLE = "i64 %zeros, i32 %flags, ptr %spec, ptr %room"
+_define(f"ptr @pyj_decimal_fixed_styled(double %x, i32 %digits, {_STYLE})", f"""{_fixed_at(PART_SIZE)}
   %whole = icmp eq i32 %digits, 0
   %digits.n = zext i32 %digits to i64
   %behind = xor i64 %digits.n, -1

@@ -358,29 +358,7 @@ which.byte:
 which.few:
   br label %byte""" + _SIXTEEN
     sixteen = "" if words else ", [ {}17, %sixteen.end ]"
-    return f"""
-define internal ptr @pyj_native_{kind}(ptr %s, i32 %mark, i64 %start, i64 %behind.last) nounwind noinline {{
-{_load("state", "i32", "%s", STR["state"])}
-  %before = icmp slt i64 %behind.last, %start
-  %n = select i1 %before, i64 %start, i64 %behind.last
-  %long = sub i64 %n, %start
-  %eighth = lshr i64 %long, 3
-  %begin = add i64 %eighth, {_CHUNK + 2}
-  %head = call ptr @pyj_native_new(i64 0, i64 %begin, i64 16)
-  %bad = icmp eq ptr %head, null
-  br i1 %bad, label %fail, label %made
-made:
-  call void @pyj_retain_object(ptr %s)
-{_store("source", "ptr", "%s", "%head", SOURCE)}
-  %form = and i32 %state, {_FORM}
-  %ascii = icmp eq i32 %form, {_ASCII}
-  %bytes = getelementptr i8, ptr %s, i64 {STR["ascii"]}
-  %mark8 = trunc i32 %mark to i8
-  %marks0 = insertelement <16 x i8> poison, i8 %mark8, i32 0
-  %marks = shufflevector <16 x i8> %marks0, <16 x i8> poison, <16 x i32> zeroinitializer
-  %possible = icmp ult i32 %mark, 128
-  %quick = and i1 %ascii, %possible
-  br label %chunk
+    return f"""{_parts_opened(kind)}
 chunk:
   %i = phi i64 [ %start, %made ], [ %stop, %chunk.end ]
   %k = phi i64 [ 0, %made ], [ %k.end, %chunk.end ]
@@ -411,17 +389,49 @@ chunk.end:
   %k.end = phi i64 [ %k1.byte, %byte ], [ %k1.char, %char ]{sixteen.format("%k")}
   %from.end = phi i64 [ %from1.byte, %byte ], [ %from1.char, %char ]{sixteen.format("%from")}
   br label %chunk
-end:
-  %rest = getelementptr i64, ptr %data, i64 %k
-""" + ("""  store i64 %n, ptr %rest
+{_parts_closed(words)}"""
+
+
+def _parts_opened(kind: str) -> str:
+    """The beginning of `_parts`: the new list, and whether characters are compared as bytes."""
+    return f"""
+define internal ptr @pyj_native_{kind}(ptr %s, i32 %mark, i64 %start, i64 %behind.last) nounwind noinline {{
+{_load("state", "i32", "%s", STR["state"])}
+  %before = icmp slt i64 %behind.last, %start
+  %n = select i1 %before, i64 %start, i64 %behind.last
+  %long = sub i64 %n, %start
+  %eighth = lshr i64 %long, 3
+  %begin = add i64 %eighth, {_CHUNK + 2}
+  %head = call ptr @pyj_native_new(i64 0, i64 %begin, i64 16)
+  %bad = icmp eq ptr %head, null
+  br i1 %bad, label %fail, label %made
+made:
+  call void @pyj_retain_object(ptr %s)
+{_store("source", "ptr", "%s", "%head", SOURCE)}
+  %form = and i32 %state, {_FORM}
+  %ascii = icmp eq i32 %form, {_ASCII}
+  %bytes = getelementptr i8, ptr %s, i64 {STR["ascii"]}
+  %mark8 = trunc i32 %mark to i8
+  %marks0 = insertelement <16 x i8> poison, i8 %mark8, i32 0
+  %marks = shufflevector <16 x i8> %marks0, <16 x i8> poison, <16 x i32> zeroinitializer
+  %possible = icmp ult i32 %mark, 128
+  %quick = and i1 %ascii, %possible
+  br label %chunk"""
+
+
+def _parts_closed(words: bool) -> str:
+    """The end of `_parts`: the end of the last part, and the length of the list."""
+    last = """  store i64 %n, ptr %rest
   %inside = sub i64 1, %from
   %all = add i64 %k, %inside
-  %found = lshr i64 %all, 1
-""" if words else """  store i64 %from, ptr %rest
+  %found = lshr i64 %all, 1""" if words else """  store i64 %from, ptr %rest
   %rest.end = getelementptr i8, ptr %rest, i64 8
   store i64 %n, ptr %rest.end
-  %found = add i64 %pairs, 1
-""") + f"""{_store("length", "i64", "%found", "%head", LENGTH)}
+  %found = add i64 %pairs, 1"""
+    return f"""end:
+  %rest = getelementptr i64, ptr %data, i64 %k
+{last}
+{_store("length", "i64", "%found", "%head", LENGTH)}
   ret ptr %head
 undo:
   call void @pyj_native_free_n(ptr %head)

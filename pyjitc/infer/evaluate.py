@@ -15,7 +15,7 @@ from ..base.errors import with_article
 from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import exceptions, generic, memory, pyobject, structure
-from ..runtime.dispatcher import ByCount
+from ..runtime.dispatcher import ByCount, Callable_
 from ..types.classes import OWN_MODULES, is_fixed
 from ..types.kinds import (
     Array, Bool, Bytes, Content, Dict, DType, Dual, Ended, Exception_, Function, FunctionObject, Generator, Int,
@@ -523,13 +523,13 @@ class Evaluator(Operations):
     def called_as_declared(self, target, proto, operands, function):
         """The call of the function behind `target`, with the conversions of arguments and result that its declared
         signatures ask for in a call from the interpreter. A function that calls itself converts nothing."""
-        conversions = getattr(target, "_conversions", None)
-        if conversions is None or proto.code is self.analysis.spec.proto.code:
-            return self.user_call(proto, operands, None, function)
-        operands, of_result = conversions(operands)
+        of_result = None
+        if isinstance(target, Callable_) and proto.code is not self.analysis.spec.proto.code:
+            operands, of_result = target.conversions(operands)
+        call = self.user_call(proto, operands, None, function)
         if of_result is None:
-            return self.user_call(proto, operands, None, function)
-        called, av = self.settle(self.user_call(proto, operands, None, function))
+            return call
+        called, av = self.settle(call)
         return called if av is None or called.type is None else of_result(called)
 
     def bound(self, proto, args, kwargs, defaults, kwdefaults) -> list[Expr]:

@@ -240,10 +240,11 @@ class NumbaFunction(CompiledFunction):
                     fitting.append((sum(costs), n))
         return [self._declared[n] for _, n in sorted(fitting)]
 
-    def _conversions(self, operands):
-        """The arguments of a call in compiled code, converted as a declared signature asks, and a function that gives
-        the converted result, or None. The signature is the one that a call from the interpreter would use, but that
-        arrays may have any layout."""
+    def converting(self) -> list:
+        return self._declared
+
+    def conversions(self, operands) -> tuple:
+        """The signature is the one that a call from the interpreter would use, but that arrays may have any layout."""
         if not self._declared:
             return operands, None
         given = [x.type for x in operands]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Callable
 
-from ..ir.core import CHEAP, EXPENSIVE, FREE, PURE, SAME_VALUE, SELECTS, VIEW, Op
+from ..ir.core import CHEAP, EXPENSIVE, FREE, PACKS, PURE, SAME_VALUE, SELECTS, UNPACKS, VIEW, Op
 from ..types.kinds import (
     Bool, Composite, Dual, Function, Int, Method, NoneType, Range, RangeType, Slice, Struct, Tuple, Type, Union,
     member_for, numbered, union_of,
@@ -202,18 +202,18 @@ _op = partial(Op, cost=FREE)
 
 TUPLE_MAKE = _op("tuple_make", _tuple, PURE, eval=lambda *xs, cls=None: xs if cls is None else cls(*xs),
                  lower=_concatenate, doc="tuple of the operands; {cls}: the namedtuple class or None", eval_attrs=True,
-                 partials=STRUCTURAL)
+                 partials=STRUCTURAL, traits=PACKS)
 TUPLE_GET = _op("tuple_get", _tuple_get, PURE, eval=lambda t, *, index: t[index], lower=_tuple_get_lower,
-                doc="element {index} of a tuple", eval_attrs=True, partials=STRUCTURAL)
+                doc="element {index} of a tuple", eval_attrs=True, partials=STRUCTURAL, traits=UNPACKS)
 TUPLE_AT = _op("tuple_at", _tuple_at, PURE, eval=lambda t, i: t[i], lower=_tuple_at_lower, partials=STRUCTURAL,
                doc="element i of a tuple, for an index known to be in range; a union where the elements differ",
                cost=EXPENSIVE)
 STRUCT_MAKE = _op("struct_make", _given, PURE, lower=_concatenate, partials=STRUCTURAL,
-                  doc="value of the composite {type} from its parts")
+                  doc="value of the composite {type} from its parts", traits=PACKS)
 STRUCT_GET = _op("struct_get", _field, PURE, lower=_field_lower, partials=STRUCTURAL,
-                 doc="part {field} of a composite value")
+                 doc="part {field} of a composite value", traits=UNPACKS)
 PACK = _op("pack", _pack, PURE, lower=_concatenate, partials=STRUCTURAL,
-           doc="struct called {name} of members '0', '1', ...")
+           doc="struct called {name} of members '0', '1', ...", traits=PACKS)
 UNION_MAKE = _op("union_make", _given, PURE, lower=_union_make_lower, partials=STRUCTURAL,
                  doc="a member as a value of union {type}; the other members' components are zero")
 UNION_IS = _op("union_is", lambda types, attrs: Bool, PURE, lower=_union_is_lower, partials=NONDIFF,
@@ -237,14 +237,14 @@ RANGE_MAKE = _op("range_make", _range_rule, PURE, eval=range, lower=_concatenate
 RANGE_GET = _op("range_get", lambda types, attrs: Int, PURE, eval=lambda r, *, field: getattr(r, field),
                 lower=_field_lower, partials=NONDIFF, eval_attrs=True, doc="start, stop or step of a range: {field}")
 FUNCTION_MAKE = _op("function_make", _given, PURE, lower=_concatenate, partials=STRUCTURAL,
-                    doc="function value of {type} from what it captures")
+                    doc="function value of {type} from what it captures", traits=PACKS)
 CAPTURE_GET = _op("capture_get", lambda types, attrs: types[0].captures[attrs["index"]], PURE,
                   lower=lambda e, inst, x: _part(inst.args[0].type.captures, inst.attrs["index"], e, x),
-                  partials=STRUCTURAL, doc="capture {index} of a function value")
+                  partials=STRUCTURAL, doc="capture {index} of a function value", traits=UNPACKS)
 METHOD_MAKE = _op("method_make", lambda types, attrs: Method(types[0], attrs["name"]), PURE, lower=_concatenate,
-                  partials=STRUCTURAL, doc="bound method {name} of the receiver")
+                  partials=STRUCTURAL, doc="bound method {name} of the receiver", traits=PACKS)
 METHOD_SELF = _op("method_self", lambda types, attrs: types[0].receiver, PURE, lower=_concatenate, partials=STRUCTURAL,
-                  doc="receiver of a bound method")
+                  doc="receiver of a bound method", traits=UNPACKS)
 SELECT = _op("select", _select_rule, PURE, eval=lambda c, x, y: x if c else y, lower=_select_lower,
              partials=STRUCTURAL, doc="x if condition else y; both are evaluated", cost=CHEAP, traits=SELECTS)
 CHOOSE = _op("choose", _select_rule, PURE, eval=lambda c, x, y: x if c else y, lower=_choose_lower,

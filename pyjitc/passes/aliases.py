@@ -9,16 +9,11 @@ from __future__ import annotations
 from typing import Any, Callable
 
 from ..ir import core as ir
-from ..ops import control, structure
+from ..ops import control
 from ..ops.containers import HOLDS
 from ..types.kinds import Type
 
-__all__ = ["MAKES", "AliasClass", "Aliases"]
-
-MAKES = frozenset((structure.TUPLE_MAKE, structure.PACK, structure.STRUCT_MAKE, structure.FUNCTION_MAKE,
-                   structure.METHOD_MAKE))
-_GETS = {structure.TUPLE_GET: "index", structure.CAPTURE_GET: "index", structure.STRUCT_GET: "field",
-         structure.METHOD_SELF: ""}
+__all__ = ["AliasClass", "Aliases"]
 
 
 class AliasClass:
@@ -110,11 +105,11 @@ class Aliases:
                 self.joined(self.returned[callee], result)
         elif op is control.RETURN and self.fn is not self.functions[0]:
             self.joined(args[0], self.returned[self.fn])
-        elif op in MAKES:
+        elif op.traits & ir.PACKS:
             for n, v in enumerate(args):
                 for path, _ in self.places(v.type):
                     self.same(self.at(v, path), self.at(result, (n, *path)))
-        elif op in _GETS:
+        elif op.traits & ir.UNPACKS:
             n = _place(inst)
             for path, _ in self.places(result.type):
                 self.same(self.at(args[0], (n, *path)), self.at(result, path))
@@ -125,8 +120,6 @@ class Aliases:
 
 def _place(inst: ir.Inst) -> int:
     """The index of the part of its operand that an instruction reads."""
-    name = _GETS[inst.op]
-    if not name:
-        return 0
-    at = inst.attrs[name]
-    return at if type(at) is int else inst.args[0].type.place(at)
+    if "field" in inst.attrs:
+        return inst.args[0].type.place(inst.attrs["field"])
+    return inst.attrs.get("index", 0)  # a bound method has one part

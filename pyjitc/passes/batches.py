@@ -159,7 +159,7 @@ def _guard(part: Function, at_once: Function) -> None:
     b.loc = loc
     error = b.op(exc.EXC_FETCH)
     usual = b.op(exc.EXC_MATCH, error, classes=(Exception,))
-    handler.insts.append(Inst(c.BRANCH, [usual], {"likely": None}, None, loc, [Edge(again), Edge(out)]))
+    b.branch(usual, Edge(again), Edge(out), likely=None)
     again.insts.append(Inst(c.RETURN, [call(again, loop)], {}, None, loc))
     out.insts.append(Inst(c.RERAISE, [error], {}, None, loc))
     part.blocks = [entry, rest, handler, again, out]
@@ -775,7 +775,7 @@ class _Batch:
         self.start(header)
         self.b.at(inst)
         more = self.b.op(a.ILT, i, self.count)
-        header.insts.append(Inst(c.BRANCH, [more], {"likely": None}, None, inst.loc, [Edge(body), Edge(after)]))
+        self.b.branch(more, Edge(body), Edge(after), likely=None)
         self.start(body)
         self.b.at(inst)
         found = once(i)
@@ -789,7 +789,7 @@ class _Batch:
         self.b.at(inst)
 
     def jump(self, block, args):
-        self.b.insts.append(Inst(c.JUMP, (), {}, None, self.b.loc, [Edge(block, args)]))
+        self.b.jump(Edge(block, args))
 
     def at(self, v: Value, i: Value) -> Value:
         """The value of example i."""

@@ -20,8 +20,8 @@ from ..ops.structure import DUAL_MAKE, SELECT, UNION_GET, UNION_IS, UNION_MAKE
 from ..types import kinds as k
 from ..types.lattice import dtype_of, part_of, type_of_dtype
 from .counted import Counted, Definitions
-from .operands import Builder, constant_of
-from .rewrite import clone_inst, growing
+from .operands import constant_of
+from .rewrite import Builder, clone_inst, growing
 
 __all__ = ["Carried", "Computed", "Part", "Serial", "LEFT_ONLY", "SUMS", "element_type",
            "typed"]
@@ -614,7 +614,7 @@ class _Flag(Part):
 
     def combine(self, b, now, parts, new, final):
         p = self.params[0]
-        changed = b.op(a.INE, parts[p], final[p], type=k.Bool)
+        changed = b.test(a.INE, parts[p], final[p])
         new[p] = b.op(SELECT, changed, parts[p], now[p], type=p.type)
 
 
@@ -631,7 +631,7 @@ class _Last(Part):
         t = _when_bound(p.type)
         if t is None:
             return [value]
-        is_bound = b.op(UNION_IS, value, type=k.Bool)
+        is_bound = b.test(UNION_IS, value)
         is_bound.inst.attrs["type"] = t
         return [is_bound, typed(b, UNION_GET, value, t)]
 
@@ -698,7 +698,7 @@ class _Extreme(Part):
         new[key] = choose(key)
         for p, constant in zip(others, self.members):
             if constant:
-                changed = b.op(a.INE, parts[p], final[p], type=k.Bool)
+                changed = b.test(a.INE, parts[p], final[p])
                 new[p] = b.op(SELECT, changed, parts[p], now[p], type=p.type)
             else:
                 new[p] = choose(p)

@@ -15,14 +15,11 @@ from __future__ import annotations
 from ..ir import core as ir
 from ..ir.cfg import Loop, predecessors
 from ..ops.memory import CELL_LOAD, CELL_NEW, CELL_STORE
-from ..ops.structure import FUNCTION_MAKE, TUPLE_MAKE
 from ..types.kinds import holds_cell
 from .counted import Counted
 from .rewrite import growing, split_edge, substitute
 
 __all__ = ["run"]
-
-_CAPTURES = frozenset((TUPLE_MAKE, FUNCTION_MAKE))  # operations whose result holds a cell, and that do not read it
 
 
 def run(fn: ir.Function, loops: list[Counted]) -> None:
@@ -168,7 +165,7 @@ def _is_set_first(start: ir.Edge, cell: ir.Value, holders) -> bool:
         for inst in block.insts:
             if inst.op is CELL_STORE and inst.args[0] is cell:
                 break
-            if inst.op not in _CAPTURES and (cell in inst.args or not holders.isdisjoint(inst.args)):
+            if not inst.op.traits & ir.PACKS and (cell in inst.args or not holders.isdisjoint(inst.args)):
                 return False
         else:
             for edge in block.edges():

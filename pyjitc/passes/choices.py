@@ -17,7 +17,7 @@ from ..ir.uses import read_outside
 from ..ops import control
 from .counted import Definitions
 from .repair import repair
-from .rewrite import clone_blocks, remove_unreachable
+from .rewrite import Builder, clone_blocks, remove_unreachable
 
 __all__ = ["is_fixed", "run", "split"]
 
@@ -110,8 +110,8 @@ def split(fn, loop, condition, inst, entry, moved, defs) -> None:
             for which, where in ((0, each), (1, copies[each])):
                 last = where.insts[-1]
                 where.insts[-1] = ir.Inst(control.JUMP, (), {}, None, last.loc, [last.targets[which]])
-    before.insts.append(ir.Inst(control.BRANCH, (condition,), {}, None, inst.loc, [
-        ir.Edge(loop.header, entry.args), ir.Edge(copies[loop.header], entry.args)]))
+    Builder(before.insts, inst.loc).branch(condition, ir.Edge(loop.header, entry.args),
+                                           ir.Edge(copies[loop.header], entry.args))
     entry.block, entry.args = before, []
     fn.blocks = [*fn.blocks, before, *copies.values()]
     remove_unreachable(fn)

@@ -17,8 +17,7 @@ from ..ops.memory import CHECK_INDEX
 from ..ops.structure import DUAL_WIDE, RANGE_GET, SELECT, UNION_GET
 from ..types import kinds as k
 from . import counted, gvn
-from .operands import Builder
-from .rewrite import clone_inst
+from .rewrite import Builder, clone_inst
 
 __all__ = ["Cost", "greater", "lesser"]
 
@@ -65,12 +64,11 @@ class Cost:
             else:
                 if type(work) is int and len(one.blocks) <= 2:
                     work = max(work // _VECTOR, 1)
-                product = lesser(b, b.op(a.IMUL, self.value(trips), self.value(work), type=k.Int),
-                                 b.const(k.Int, _MOST))
+                product = lesser(b, b.int(a.IMUL, self.value(trips), self.value(work)), b.const(k.Int, _MOST))
             if type(total) is int and type(product) is int:
                 total += product
             else:
-                total = b.op(a.IADD, self.value(total), self.value(product), type=k.Int)
+                total = b.int(a.IADD, self.value(total), self.value(product))
         return total
 
     def value(self, n: int | ir.Value) -> ir.Value:
@@ -108,8 +106,8 @@ class Cost:
         first, by = self.middle(start), b.const(k.Int, step) if type(step) is int else self.middle(step)
         if first is None or by is None:
             return None
-        half = b.op(a.ISHR, trips, b.const(k.Int, 1), type=k.Int)
-        return b.op(a.IADD, first, b.op(a.IMUL, half, by, type=k.Int), type=k.Int)
+        half = b.int(a.ISHR, trips, b.const(k.Int, 1))
+        return b.int(a.IADD, first, b.int(a.IMUL, half, by))
 
     def computed(self, inst: ir.Inst | None) -> ir.Value | None:
         """The result of a copy of an instruction of `_COPIED` that has no effects and cannot fail."""
@@ -135,8 +133,8 @@ class Cost:
 
 
 def greater(b: Builder, x: ir.Value, y: ir.Value) -> ir.Value:
-    return b.op(SELECT, b.op(a.IGT, x, y, type=k.Bool), x, y, type=k.Int)
+    return b.int(SELECT, b.test(a.IGT, x, y), x, y)
 
 
 def lesser(b: Builder, x: ir.Value, y: ir.Value) -> ir.Value:
-    return b.op(SELECT, b.op(a.ILT, x, y, type=k.Bool), x, y, type=k.Int)
+    return b.int(SELECT, b.test(a.ILT, x, y), x, y)

@@ -19,8 +19,8 @@ from ..types import kinds as k
 from .alias import root_of
 from .carried import Computed, element_type, typed
 from .chunk_cost import Cost, greater
-from .operands import Builder, constant_of
-from .rewrite import clone_blocks, clone_inst, remove_unreachable, substitute
+from .operands import constant_of
+from .rewrite import Builder, clone_blocks, clone_inst, remove_unreachable, substitute
 
 __all__ = ["SHAPES", "Chunks", "unmark"]
 
@@ -51,8 +51,7 @@ class Chunks:
         self.run_chunk()
         where = self.call()
         region, header, count = self.region, self.region.header, self.count
-        where.insts.append(ir.Inst(control.JUMP, (), {}, None, self.loc,
-                                   [ir.Edge(header, [self.final[p] for p in header.params])]))
+        Builder(where.insts, self.loc).jump(ir.Edge(header, [self.final[p] for p in header.params]))
         region.branch.op, region.branch.args, region.branch.attrs = control.JUMP, [], {}
         region.branch.targets = [count.exit]
         count.entry.block, count.entry.args = self.before, []
@@ -68,7 +67,7 @@ class Chunks:
         b = self.b = Builder(self.before.insts, self.loc, region.unwind)
         zero = self.zero = b.const(k.Int, 0)
         trips = self.trips = greater(b, self.count.start[self.count.left], zero)
-        self.extents = {root: [b.op(memory.ARRAY_DIM, root, type=k.Int, axis=n) for n in range(root.type.ndim)]
+        self.extents = {root: [b.int(memory.ARRAY_DIM, root, axis=n) for n in range(root.type.ndim)]
                         for root in region.shared}  # array to which iterations add -> its lengths
         self.blocks, self.known = [self.before], True
         if region.single:
@@ -78,11 +77,11 @@ class Chunks:
         for dims in self.extents.values():
             elements = dims[0] if dims else b.const(k.Int, 1)
             for n in dims[1:]:
-                elements = b.op(a.IMUL, elements, n, type=k.Int)
+                elements = b.int(a.IMUL, elements, n)
             copied = elements if copied is zero else greater(b, copied, elements)
         cost = Cost(region, b, trips)
         self.known = cost.known
-        asked = b.op(GET_CHUNK_SIZE, type=k.Int) if region.kind == "prange" else zero
+        asked = b.int(GET_CHUNK_SIZE) if region.kind == "prange" else zero
         found = b.op(DIVIDE, trips, cost.value(cost.work), copied, asked, type=k.Tuple((k.Int, k.Int, k.Bool)),
                      known=cost.known, even=cost.even, stored=bool(region.parts or region.shared))
         self.chunks, self.size, self.short = (
@@ -131,13 +130,12 @@ class Chunks:
         copies = ir.Value(k.Int, "copies")
         params = {root: ir.Value(_of_copies(root), root.name) for root in self.extents}
         alone, several, ready = ir.Block("alone"), ir.Block("several"), ir.Block("region", [copies, *params.values()])
-        more = self.b.op(a.IGT, self.chunks, self.b.const(k.Int, 1), type=k.Bool)
-        self.before.insts.append(ir.Inst(control.BRANCH, (more,), {}, None, self.loc,
-                                         [ir.Edge(several), ir.Edge(alone)]))
+        more = self.b.test(a.IGT, self.chunks, self.b.const(k.Int, 1))
+        Builder(self.before.insts, self.loc).branch(more, ir.Edge(several), ir.Edge(alone))
         one, many = (Builder(block.insts, self.loc, self.region.unwind) for block in (alone, several))
         for b, number, arrays in ((one, self.zero, [_as_copy(one, *item) for item in self.extents.items()]),
                                   (many, self.chunks, [self.copies_made(many, root) for root in self.extents])):
-            b.insts.append(ir.Inst(control.JUMP, (), {}, None, self.loc, [ir.Edge(ready, [number, *arrays])]))
+            Builder(b.insts, self.loc).jump(ir.Edge(ready, [number, *arrays]))
         self.blocks += [alone, several, ready]
         self.b = Builder(ready.insts, self.loc, self.region.unwind)
         self.copies, self.copies_of = copies, params
@@ -178,17 +176,17 @@ class Chunks:
             self.parts_in.append((part, p, inside))
             entry.params += inside
             given += its
-        first = e.op(a.IMUL, number, size, type=k.Int, flags="nuw nsw")
-        rest = e.op(a.ISUB, trips, first, type=k.Int)
-        fewer = e.op(a.ILT, rest, size, type=k.Bool)
-        self.begin: dict[ir.Value, ir.Value] = {self.count.left: e.op(SELECT, fewer, rest, size, type=k.Int)}
+        first = e.int(a.IMUL, number, size, flags="nuw nsw")
+        rest = e.int(a.ISUB, trips, first)
+        fewer = e.test(a.ILT, rest, size)
+        self.begin: dict[ir.Value, ir.Value] = {self.count.left: e.int(SELECT, fewer, rest, size)}
         begin = self.begin
         for p, start in self.starts.items():
             begin[p] = values.get(start, start)
         for p, step in region.counters.items():
-            moved = first if step == 1 else e.op(
-                a.IMUL, first, e.const(k.Int, step) if type(step) is int else values[step], type=k.Int)
-            begin[p] = e.op(a.IADD, begin[p], moved, type=k.Int, flags="nsw")
+            moved = first if step == 1 else e.int(
+                a.IMUL, first, e.const(k.Int, step) if type(step) is int else values[step])
+            begin[p] = e.int(a.IADD, begin[p], moved, flags="nsw")
         for part in region.parts:
             part.begin(e, begin)
 
@@ -221,8 +219,7 @@ class Chunks:
         region, values, header, chunk = self.region, self.values, self.region.header, self.function
         order = [block for block in reverse_postorder(self.fn) if block in region.inside]
         copies = clone_blocks(order, values)
-        self.entry.insts.append(ir.Inst(control.JUMP, (), {}, None, self.loc,
-                                        [ir.Edge(copies[header], [self.begin[p] for p in header.params])]))
+        Builder(self.entry.insts, self.loc).jump(ir.Edge(copies[header], [self.begin[p] for p in header.params]))
         done = ir.Block("done")
         d = Builder(done.insts, self.loc, None)
         for part, p, its in self.parts_in:
@@ -288,14 +285,14 @@ class Chunks:
         self.final: dict[ir.Value, ir.Value] = {self.count.left: zero, **self.starts}
         final = self.final
         for p, step in region.counters.items():
-            moved = self.trips if step == 1 else b.op(
-                a.IMUL, self.trips, b.const(k.Int, step) if type(step) is int else step, type=k.Int)
-            final[p] = b.op(a.IADD, self.starts[p], moved, type=k.Int)
+            moved = self.trips if step == 1 else b.int(
+                a.IMUL, self.trips, b.const(k.Int, step) if type(step) is int else step)
+            final[p] = b.int(a.IADD, self.starts[p], moved)
         for part in region.parts:
             if isinstance(part, Computed):
-                last = {p: b.op(a.ISUB, final[p], b.const(k.Int, step) if type(step) is int else step, type=k.Int)
+                last = {p: b.int(a.ISUB, final[p], b.const(k.Int, step) if type(step) is int else step)
                         for p, step in region.counters.items()}
-                part.finish(b, last, b.op(a.IGT, self.trips, zero, type=k.Bool), final)
+                part.finish(b, last, b.test(a.IGT, self.trips, zero), final)
         where = self.combine(ready) if self.arrays else ready
         for root, array in self.copies_of.items():
             lengths = [self.copies, *self.extents[root]]
@@ -312,8 +309,8 @@ class Chunks:
         at, left, *values = head.params
         h = Builder(head.insts, loc, None)
         nothing = h.const(k.Int, 0)
-        more = h.op(a.IGT, left, nothing, type=k.Bool)
-        head.insts.append(ir.Inst(control.BRANCH, (more,), {}, None, loc, [ir.Edge(body), ir.Edge(after)]))
+        more = h.test(a.IGT, left, nothing)
+        h.branch(more, ir.Edge(body), ir.Edge(after))
         b = Builder(body.insts, loc, region.unwind)
         now = dict(zip(params, values))
         parts = {}
@@ -327,12 +324,10 @@ class Chunks:
         for part in region.parts:
             if part.stored:
                 part.combine(b, now, parts, new, final)
-        steps = [b.op(a.IADD, at, b.const(k.Int, 1), type=k.Int, flags="nuw nsw"),
-                 b.op(a.ISUB, left, b.const(k.Int, 1), type=k.Int, flags="nuw nsw")]
-        body.insts.append(ir.Inst(control.JUMP, (), {}, None, loc,
-                                  [ir.Edge(head, [*steps, *(new[p] for p in params)])]))
-        before.insts.append(ir.Inst(control.JUMP, (), {}, None, loc,
-                                    [ir.Edge(head, [self.zero, self.chunks, *(final[p] for p in params)])]))
+        steps = [b.int(a.IADD, at, b.const(k.Int, 1), flags="nuw nsw"),
+                 b.int(a.ISUB, left, b.const(k.Int, 1), flags="nuw nsw")]
+        b.jump(ir.Edge(head, [*steps, *(new[p] for p in params)]))
+        Builder(before.insts, loc).jump(ir.Edge(head, [self.zero, self.chunks, *(final[p] for p in params)]))
         final.update(now)
         self.blocks += [head, body, after]
         return after
@@ -348,7 +343,7 @@ def _of_copies(root: ir.Value) -> k.Type:
 
 def _as_copy(b: Builder, root: ir.Value, lengths) -> ir.Value:
     """root[None], as an array of one copy."""
-    strides = [b.op(memory.ARRAY_STRIDE, root, type=k.Int, axis=axis) for axis in range(root.type.ndim)]
+    strides = [b.int(memory.ARRAY_STRIDE, root, axis=axis) for axis in range(root.type.ndim)]
     zero, one = b.const(k.Int, 0), b.const(k.Int, 1)
     return typed(b, memory.ARRAY_VIEW, root, _of_copies(root), zero, one, *lengths, zero, *strides)
 
@@ -356,9 +351,8 @@ def _as_copy(b: Builder, root: ir.Value, lengths) -> ir.Value:
 def _slice(b: Builder, whole: ir.Value, number: ir.Value) -> ir.Value:
     """whole[number]"""
     n = whole.type.ndim
-    offset = b.op(a.IMUL, number, b.op(memory.ARRAY_STRIDE, whole, type=k.Int, axis=0), type=k.Int)
-    parts = [b.op(op, whole, type=k.Int, axis=axis) for op in (memory.ARRAY_DIM, memory.ARRAY_STRIDE)
-             for axis in range(1, n)]
+    offset = b.int(a.IMUL, number, b.int(memory.ARRAY_STRIDE, whole, axis=0))
+    parts = [b.int(op, whole, axis=axis) for op in (memory.ARRAY_DIM, memory.ARRAY_STRIDE) for axis in range(1, n)]
     return typed(b, memory.ARRAY_VIEW, whole, k.Array(whole.type.dtype, n - 1, "C"), offset, *parts)
 
 
@@ -383,10 +377,10 @@ def _for_all(where: ir.Block, blocks, lengths, loc, unwind, body) -> ir.Block:
         zero = b.const(k.Int, 0)
         head = ir.Block("combine", [ir.Value(k.Int), ir.Value(k.Int)])
         inside, after = ir.Block("part"), ir.Block("combined")
-        where.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(head, [zero, length])]))
+        b.jump(ir.Edge(head, [zero, length]))
         h = Builder(head.insts, loc, None)
-        more = h.op(a.IGT, head.params[1], h.const(k.Int, 0), type=k.Bool)
-        head.insts.append(ir.Inst(control.BRANCH, (more,), {}, None, loc, [ir.Edge(inside), ir.Edge(after)]))
+        more = h.test(a.IGT, head.params[1], h.const(k.Int, 0))
+        h.branch(more, ir.Edge(inside), ir.Edge(after))
         counters.append(head.params[0])
         latches.append((head, after))
         blocks += [head, inside, after]
@@ -394,8 +388,8 @@ def _for_all(where: ir.Block, blocks, lengths, loc, unwind, body) -> ir.Block:
     body(Builder(where.insts, loc, unwind), *counters)
     for head, after in reversed(latches):
         b = Builder(where.insts, loc, None)
-        steps = [b.op(a.IADD, head.params[0], b.const(k.Int, 1), type=k.Int, flags="nuw nsw"),
-                 b.op(a.ISUB, head.params[1], b.const(k.Int, 1), type=k.Int, flags="nuw nsw")]
-        where.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(head, steps)]))
+        steps = [b.int(a.IADD, head.params[0], b.const(k.Int, 1), flags="nuw nsw"),
+                 b.int(a.ISUB, head.params[1], b.const(k.Int, 1), flags="nuw nsw")]
+        b.jump(ir.Edge(head, steps))
         where = after
     return where

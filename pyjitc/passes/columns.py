@@ -15,14 +15,13 @@ from ..base.options import Options
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ir.uses import read_outside
-from ..ops import control
 from ..ops.arith import BAND, IEQ, IGE
 from ..ops.memory import ACCESSES, ARRAY_DIM, ARRAY_STRIDE, ARRAY_VIEW
-from ..types.kinds import Bool, Int
+from ..types.kinds import Int
 from .counted import Definitions, find
 from .hints import adds_in_order
 from .repair import repair
-from .rewrite import clone_blocks
+from .rewrite import Builder, clone_blocks
 
 __all__ = ["run"]
 
@@ -93,32 +92,25 @@ def _copy(fn, counted, exact) -> dict[ir.Value, dict[ir.Block, ir.Value]]:
     values: dict[ir.Value, ir.Value] = {}
     copies = clone_blocks(order, values)
 
-    def make(block, op, *args, type=Int, **attrs):
-        block.insts.append(ir.Inst(op, args, attrs, ir.Value(type), loc))
-        return block.insts[-1].result
-
     guard, start = ir.Block("columns"), ir.Block("exact")
+    g, b = Builder(guard.insts, loc), Builder(start.insts, loc)
     trips = entry.args[loop.header.params.index(counted.left)]
-    condition = make(guard, IGE, trips, make(guard, control.CONST, value=LEAST), type=Bool)
+    condition = g.test(IGE, trips, g.const(Int, LEAST))
     views: dict[ir.Value, ir.Value] = {}
     for array, n in exact.items():
         last = array.type.ndim - 1
-        length = make(guard, control.CONST, value=n)
-        one = make(guard, IEQ, make(guard, ARRAY_DIM, array, axis=last), length, type=Bool)
-        condition = make(guard, BAND, condition, one, type=Bool)
-        dims = [make(start, ARRAY_DIM, array, axis=axis) for axis in range(last)]
-        strides = [make(start, ARRAY_STRIDE, array, axis=axis) for axis in range(last + 1)]
-        views[array] = ir.Value(array.type)
-        start.insts.append(ir.Inst(
-            ARRAY_VIEW, (array, make(start, control.CONST, value=0), *dims, length, *strides), {"type": array.type},
-            views[array], loc))
+        length = g.const(Int, n)
+        one = g.test(IEQ, g.int(ARRAY_DIM, array, axis=last), length)
+        condition = g.test(BAND, condition, one)
+        dims = [b.int(ARRAY_DIM, array, axis=axis) for axis in range(last)]
+        strides = [b.int(ARRAY_STRIDE, array, axis=axis) for axis in range(last + 1)]
+        views[array] = b.make(ARRAY_VIEW, array.type, array, b.const(Int, 0), *dims, length, *strides, type=array.type)
     for block in copies.values():
         for inst in block.insts:
             if inst.op in ACCESSES:
                 inst.args = [views.get(inst.args[0], inst.args[0]), *inst.args[1:]]
-    start.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(copies[loop.header], entry.args)]))
-    guard.insts.append(ir.Inst(control.BRANCH, (condition,), {"likely": True}, None, loc,
-                               [ir.Edge(start), ir.Edge(loop.header, entry.args)]))
+    b.jump(ir.Edge(copies[loop.header], entry.args))
+    g.branch(condition, ir.Edge(start), ir.Edge(loop.header, entry.args), likely=True)
     entry.block, entry.args = guard, []
     fn.blocks += [guard, start, *copies.values()]
     return {v: {block: v, copies[block]: values[v]} for block in order

@@ -25,8 +25,8 @@ from ..ops.memory import ARRAY_LOAD
 from ..ops.structure import SELECT
 from ..types import kinds as k
 from .counted import Counted, Definitions, find
-from .operands import Builder, constant_of
-from .rewrite import clone_inst
+from .operands import constant_of
+from .rewrite import Builder, clone_inst
 
 __all__ = ["run"]
 
@@ -135,9 +135,9 @@ class _Fast:
         counted.entry.block, counted.entry.args = guard, []
         start = {p: counted.start[old] for old, p in zip(header.params, self.params)}
         b = Builder(guard.insts, loc, None)
-        tests = [b.op(arith.FEQ, start[one.param], start[one.param], type=k.Bool) for one in found]
-        tests.append(b.op(arith.IGT, counted.start[counted.left], b.const(k.Int, _BRIEF), type=k.Bool))
-        _branch(guard, b.all(tests), ir.Edge(fast, [*given]), ir.Edge(header, [*given]), loc)
+        tests = [b.test(arith.FEQ, start[one.param], start[one.param]) for one in found]
+        tests.append(b.test(arith.IGT, counted.start[counted.left], b.const(k.Int, _BRIEF)))
+        b.branch(b.all(tests), ir.Edge(fast, [*given]), ir.Edge(header, [*given]), likely=True)
         last = header.terminator
         fast.params, fast.insts = self.params, self.head
         fast.insts.append(ir.Inst(
@@ -150,18 +150,18 @@ class _Fast:
                 body.insts.append(inst)
                 continue
             b = Builder(body.insts, inst.loc, None)
-            number = b.op(arith.FEQ, one.x, one.x, type=k.Bool)
+            number = b.test(arith.FEQ, one.x, one.x)
             x = b.op(SELECT, number, one.x, start[one.param], type=one.x.type)
             self.next[self.next.index(inst.result)] = b.op(FMIN_NUMBER if one.least else FMAX_NUMBER, one.param, x,
                                                            type=one.x.type)
-        body.insts.append(ir.Inst(control.JUMP, (), dict(self.last.attrs) if self.last.op is control.JUMP else {}, None,
-                                  self.last.loc, [ir.Edge(fast, self.next)]))
+        Builder(body.insts, self.last.loc).jump(ir.Edge(fast, self.next), **(
+            self.last.attrs if self.last.op is control.JUMP else {}))
         b = Builder(done.insts, loc, None)
         none = b.const(k.Int, 0)  # the loop that follows makes no more trips
-        settled = b.all([b.op(arith.FNE, one.param, b.const(one.param.type, constant_of(one.param.type, 0)),
-                              type=k.Bool) for one in found])
-        _branch(done, settled, ir.Edge(header, [none if old is counted.left else self.get(old)
-                                                for old in header.params]), ir.Edge(header, [*given]), loc)
+        settled = b.all([b.test(arith.FNE, one.param, b.const(one.param.type, constant_of(one.param.type, 0)))
+                         for one in found])
+        b.branch(settled, ir.Edge(header, [none if old is counted.left else self.get(old) for old in header.params]),
+                 ir.Edge(header, [*given]), likely=True)
 
 
 def _past_empty(edge: ir.Edge) -> ir.Edge:
@@ -169,10 +169,6 @@ def _past_empty(edge: ir.Edge) -> ir.Edge:
     block = edge.block
     only = len(block.insts) == 1 and not block.params and block.terminator.op is control.JUMP
     return block.terminator.targets[0] if only else edge
-
-
-def _branch(block: ir.Block, test: ir.Value, yes: ir.Edge, no: ir.Edge, loc) -> None:
-    block.insts.append(ir.Inst(control.BRANCH, (test,), {"likely": True}, None, loc, [yes, no]))
 
 
 def _extreme(p: ir.Value, after: ir.Value) -> _Extreme | None:

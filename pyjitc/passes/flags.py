@@ -17,15 +17,14 @@ from __future__ import annotations
 from ..ir import core as ir
 from ..ir.cfg import in_edges
 from ..ops import control
-from ..ops.arith import BAND, BNOT, BOR, CAST, FEQ, FGT, FLT, IEQ, IGE, IGT, ILE, ILT
+from ..ops.arith import BAND, BNOT, BOR, CAST, FEQ, FGT, FLT, IEQ, IGT, ILT
 from ..types.kinds import Bool, NpBool, is_float, is_integer
 from . import dce
+from .rewrite import Builder
 
 __all__ = ["run"]
 
 _MORE = {IGT: True, FGT: True, ILT: False, FLT: False}  # comparison that holds -> whether the first operand is larger
-# comparison that does not hold -> the same; for integers only, since a float may be NaN
-_MORE_UNLESS = {ILE: True, IGE: False}
 _DEEPEST = 8  # conditions that hold on an edge
 
 
@@ -213,9 +212,9 @@ def _replace(fn, found, home) -> None:
                 return flag
             if flag not in made:
                 value, first = found[flag]
-                start, made[flag] = ir.Value(first.type), ir.Value(Bool)
-                insts.append(ir.Inst(control.CONST, (), {"value": first.inst.attrs["value"]}, start, inst.loc))
-                insts.append(ir.Inst(IEQ if is_integer(first.type) else FEQ, (value, start), {}, made[flag], inst.loc))
+                b = Builder(insts, inst.loc)
+                start = b.const(first.type, first.inst.attrs["value"])
+                made[flag] = b.test(IEQ if is_integer(first.type) else FEQ, value, start)
             return made[flag]
 
         for inst in block.insts:
@@ -233,23 +232,17 @@ def _compute(block, branch, taken, known, edges) -> None:
     last = arm.insts[-1]
     if len(edges[arm]) != 1 or arm.params or last.op is not control.JUMP or last.targets[0].block is not past.block:
         return
-    on = last.targets[0]
+    on, b = last.targets[0], Builder(block.insts, branch.loc, before_last=True)
     for k, (value, flag) in enumerate(zip(on.args, past.args)):
         if value not in known or flag in known or flag.type is not Bool:
             continue
         condition = branch.args[0]
         if known[value] == (taken == 1):  # `flag and not condition`, or `flag or not condition`
             if flag is condition:  # the branch tests the flag itself: one side sets it to the value of the other
-                computed = _before(block, control.CONST, value=known[value])
+                computed = b.const(Bool, known[value])
                 known[computed] = known[value]
             else:
-                computed = _before(block, BOR if known[value] else BAND, flag, _before(block, BNOT, condition))
+                computed = b.test(BOR if known[value] else BAND, flag, b.test(BNOT, condition))
         else:
-            computed = _before(block, BOR if known[value] else BAND, flag, condition)
+            computed = b.test(BOR if known[value] else BAND, flag, condition)
         on.args[k] = past.args[k] = computed
-
-
-def _before(block, op, *args, **attrs) -> ir.Value:
-    result = ir.Value(Bool)
-    block.insts.insert(len(block.insts) - 1, ir.Inst(op, args, attrs, result, block.insts[-1].loc))
-    return result

@@ -8,7 +8,7 @@ whose member is the same on every way in is passed as a value of that member's t
 from __future__ import annotations
 
 from ..ir.cfg import in_edges
-from ..ir.core import Block, Function, Inst, Value
+from ..ir.core import PACKS, UNPACKS, Block, Function, Inst, Value
 from ..ops import structure as s
 from ..ops.exceptions import EXC_FETCH
 from ..types import kinds as k
@@ -17,10 +17,9 @@ from .rules import Facts
 __all__ = ["flatten"]
 
 MOST = 32  # the most parts of an aggregate that is passed as its parts
-_GETS = frozenset((s.TUPLE_GET, s.STRUCT_GET, s.SLICE_GET, s.RANGE_GET, s.CAPTURE_GET, s.METHOD_SELF, s.DUAL_WIDE,
-                   s.DUAL_IS_NARROW))
-_MAKES = frozenset((s.TUPLE_MAKE, s.STRUCT_MAKE, s.PACK, s.SLICE_MAKE, s.RANGE_MAKE, s.FUNCTION_MAKE, s.METHOD_MAKE,
-                    s.UNDEF, s.UNION_MAKE, s.DUAL_MAKE))
+# beside those with the traits PACKS and UNPACKS, the operations on values of one kind
+_MAKES = frozenset((s.SLICE_MAKE, s.RANGE_MAKE, s.DUAL_MAKE, s.UNION_MAKE, s.UNDEF))
+_GETS = frozenset((s.SLICE_GET, s.RANGE_GET, s.DUAL_WIDE, s.DUAL_IS_NARROW))
 
 
 def _is_wide(t: k.Type) -> bool:
@@ -41,7 +40,8 @@ def flatten(fn: Function, facts: Facts) -> bool:
     wanted = [(b, p) for b in fn.blocks[1:] for p in b.params if isinstance(p.type, (k.Composite, k.Union))]
     if not wanted:
         return False
-    read = {inst.args[0] for b in fn.blocks for inst in b.insts if inst.op in _GETS}
+    read = {inst.args[0] for b in fn.blocks for inst in b.insts
+            if inst.op.traits & UNPACKS or inst.op in _GETS}
     edges = in_edges(fn.blocks)
     before: dict[Inst, list[Inst]] = {}
     made: dict[Block, list[Inst]] = {}
@@ -88,7 +88,7 @@ def flatten(fn: Function, facts: Facts) -> bool:
 
 def _is_made(facts: Facts, value: Value) -> bool:
     inst = value.inst
-    return inst is not None and inst.op in _MAKES
+    return inst is not None and (bool(inst.op.traits & PACKS) or inst.op in _MAKES)
 
 
 def _take_apart(facts: Facts, value: Value) -> list[Value]:

@@ -19,8 +19,8 @@ from ..ops.nest import BROADCAST, NEST, NEST_INTO, NESTS, Leaf, Node, fails, ker
 from ..types.kinds import Array, Bool, Int
 from . import dce
 from .alias import Aliases, gathers
-from .operands import Builder, Overlap, retyped, strided
-from .rewrite import substitute
+from .operands import Overlap, retyped, strided
+from .rewrite import Builder, substitute
 
 __all__ = ["alike", "call_instead", "direct", "Fusion", "size_of"]
 
@@ -279,16 +279,16 @@ class Fusion:
             return False
 
         def lengths(v):
-            return [b.op(m.ARRAY_DIM, v, type=Int, axis=k) for k in range(v.type.ndim)]
+            return [b.int(m.ARRAY_DIM, v, axis=k) for k in range(v.type.ndim)]
 
         sizes = {v: lengths(v) for v in (matrix, left, *targets)}
-        tests = [b.op(a.IEQ, sizes[matrix][0], sizes[left][0], type=Bool)]
+        tests = [b.test(a.IEQ, sizes[matrix][0], sizes[left][0])]
         for target in targets:
             overlap = Overlap(b, target, sizes[target])
             for v in (matrix, left):
                 if not self.aliases.distinct(target, v):
                     overlap.add(v, sizes[v])
-            tests.append(b.op(a.BNOT, overlap.found(), type=Bool))
+            tests.append(b.test(a.BNOT, overlap.found()))
         sure = b.all(tests)
         both = _both(b, inst.attrs["beside"], (matrix, right, left), 2, sure)
         b.insts.append(Inst(s.TUPLE_GET, [both], {"index": 0}, one.result, one.loc))

@@ -11,6 +11,7 @@ from ..ops.arith import FADD, FDIV, FMUL, FSUB, IADD, IFLOORDIV, IMOD, IMUL, ISU
 from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, CHECK_INDEX, POLL, item_bytes
 from ..types.kinds import Array, Float, Int, NpFloat, is_scalar
 from .counted import FEW, WIDE, affine
+from .rewrite import Builder
 
 __all__ = ["adds_in_order", "in_order", "is_independent_nest", "is_strided", "note", "note_columns", "note_independent",
            "note_ordered", "of_numbers", "one_by_one", "packs", "size", "strided_accesses", "walk", "worth_unrolling"]
@@ -132,21 +133,16 @@ def walk(fn, loop, accesses, defs) -> None:
             continue
         offset = offsets.get((array, axis, step))
         if offset is None:
-            insts: list[ir.Inst] = []
-
-            def make(op, *args, **attrs):
-                insts.append(ir.Inst(op, args, attrs, ir.Value(Int), loc))
-                return insts[-1].result
-
+            b = Builder([], loc)
             if array.type.layout == "A":
-                length = make(IMUL, make(ARRAY_STRIDE, array, axis=axis), make(control.CONST, value=step), flags="nsw")
+                length = b.int(IMUL, b.int(ARRAY_STRIDE, array, axis=axis), b.const(Int, step), flags="nsw")
             else:
-                length = make(control.CONST, value=step * item_bytes(array.type.dtype))
+                length = b.const(Int, step * item_bytes(array.type.dtype))
                 for other in range(axis + 1, array.type.ndim) if array.type.layout == "C" else range(axis):
-                    length = make(IMUL, make(ARRAY_DIM, array, axis=other), length, flags="nsw")
+                    length = b.int(IMUL, b.int(ARRAY_DIM, array, axis=other), length, flags="nsw")
             offset = offsets[array, axis, step] = ir.Value(Int, "off")
-            following = make(IADD, offset, length, flags="nsw")
-            latch.insts[-1:-1] = insts
+            following = b.int(IADD, offset, length, flags="nsw")
+            latch.insts[-1:-1] = b.insts
             header.params.append(offset)
             back.args.append(following)
             zero = ir.Value(Int)

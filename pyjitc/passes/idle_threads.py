@@ -13,9 +13,9 @@ from ..ir.cfg import Loop, LoopNest, in_edges
 from ..ir.uses import read_outside
 from ..ops import arith as a
 from ..ops import control, gpu, grid, structure
-from ..types.kinds import Bool, Int
+from ..types.kinds import Int
 from .counted import Counted, Definitions, find
-from .rewrite import remove_unreachable, split_edge
+from .rewrite import Builder, remove_unreachable, split_edge
 from .unswitch import is_of_threads
 
 __all__ = ["run"]
@@ -146,33 +146,27 @@ def _bound(fn, counted: Counted, branch, work: int, nest, defs, edges) -> bool:
     front = split_edge(entry, "front")
     fn.blocks.append(front)
 
-    def make(op, *args, type=Int, **attrs):
-        result = ir.Value(type)
-        front.insts.insert(-1, ir.Inst(op, args, attrs, result, test.loc))
-        return result
-
-    def constant(value):
-        return make(control.CONST, value=value)
+    b = Builder(front.insts, test.loc, before_last=True)
 
     def least(v, w):
-        return make(structure.SELECT, make(a.ILT, v, w, type=Bool), v, w)
+        return b.int(structure.SELECT, b.test(a.ILT, v, w), v, w)
 
     def most(v, w):
-        return make(structure.SELECT, make(a.ILT, v, w, type=Bool), w, v)
+        return b.int(structure.SELECT, b.test(a.ILT, v, w), w, v)
 
     # Positions are from 0 to far below _FAR: clamping the limit to that changes no comparison, and sums then cannot
     # overflow.
-    limit = most(limit, constant(-1))
+    limit = most(limit, b.const(Int, -1))
     if op is a.ILE or op is a.IGT:
-        limit = make(a.IADD, least(limit, constant(_FAR)), constant(1))
+        limit = b.int(a.IADD, least(limit, b.const(Int, _FAR)), b.const(Int, 1))
     if start is not x:
-        limit = make(a.ISUB, limit, start)
+        limit = b.int(a.ISUB, limit, start)
     low, count = counted.start[x], counted.start[counted.left]
     if op is a.ILT or op is a.ILE:
-        count = least(count, limit if defs.constant(low) == 0 else make(a.ISUB, limit, low))
+        count = least(count, limit if defs.constant(low) == 0 else b.int(a.ISUB, limit, low))
     else:
         first = most(low, limit)
-        count = make(a.ISUB, count, first if defs.constant(low) == 0 else make(a.ISUB, first, low))
+        count = b.int(a.ISUB, count, first if defs.constant(low) == 0 else b.int(a.ISUB, first, low))
         low = first
     if front.insts[-1].targets[0].block is loop.header:
         where = front.insts[-1].targets[0]

@@ -31,7 +31,7 @@ from ..types.kinds import Array, Bool, Float, Int, NpInt, is_float
 from .alias import Aliases
 from .counted import Definitions, find
 from .repair import repair
-from .rewrite import clone_blocks, clone_inst
+from .rewrite import Builder, clone_blocks, clone_inst
 from .versioning import MAX_ARRAYS, no_overlap, note_distinct
 
 __all__ = ["run"]
@@ -91,23 +91,19 @@ class _Ends:
     results for ends of its operands."""
 
     def __init__(self, nest, loop, defs, edges, loc):
-        self.nest, self.loop, self.defs, self.edges, self.loc = nest, loop, defs, edges, loc
-        self.insts: list[ir.Inst] = []
+        self.nest, self.loop, self.defs, self.edges = nest, loop, defs, edges
+        self.b = Builder([], loc)
         self.tests: list[ir.Value] = []
         self.found: dict[ir.Value, tuple | None] = {}
 
-    def make(self, op, *args, type=Bool, **attrs):
-        self.insts.append(ir.Inst(op, args, attrs, ir.Value(type), self.loc))
-        return self.insts[-1].result
-
     def number(self, value, type):
-        return self.make(control.CONST, type=type, value=float(value) if type is Float else a.numpy_class(type)(value))
+        return self.b.const(type, float(value) if type is Float else a.numpy_class(type)(value))
 
     def between(self, low, ends, high) -> None:
         """Add the tests that both ends are in low..high, which no NaN is."""
         for v in dict.fromkeys(ends):
             for op, end in (a.FGE, low), (a.FLE, high):
-                self.tests.append(self.make(op, v, self.number(end, v.type)))
+                self.tests.append(self.b.test(op, v, self.number(end, v.type)))
 
     def finite(self, *ends) -> tuple:
         limit = 1e300 if ends[0].type is Float or ends[0].type.bits == 64 else 1e38
@@ -115,10 +111,10 @@ class _Ends:
         return ends
 
     def less(self, x, y):
-        return self.make(SELECT, self.make(a.FLT, x, y), x, y, type=x.type)
+        return self.b.op(SELECT, self.b.test(a.FLT, x, y), x, y, type=x.type)
 
     def more(self, x, y):
-        return self.make(SELECT, self.make(a.FGT, x, y), x, y, type=x.type)
+        return self.b.op(SELECT, self.b.test(a.FGT, x, y), x, y, type=x.type)
 
     def of(self, v) -> tuple | None:
         if v not in self.found:
@@ -145,14 +141,14 @@ class _Ends:
             return None
         if inst.op is a.FMUL:
             pairs = [(one, other) for one in dict.fromkeys(x) for other in dict.fromkeys(y)]
-            products = self.finite(*(self.make(a.FMUL, *pair, type=v.type) for pair in pairs))
+            products = self.finite(*(self.b.op(a.FMUL, *pair, type=v.type) for pair in pairs))
             low = high = products[0]
             for one in products[1:]:
                 low, high = self.less(low, one), self.more(high, one)
             return low, high
         if inst.op is a.FSUB:
             y = y[::-1]
-        return self.finite(*(self.make(inst.op, one, other, type=v.type) for one, other in zip(x, y)))
+        return self.finite(*(self.b.op(inst.op, one, other, type=v.type) for one, other in zip(x, y)))
 
     def joined(self, p, block) -> tuple | None:
         """The ends of a parameter where several values meet, such as those of `if v > 255: v = 255`."""
@@ -209,9 +205,7 @@ def _bound(fn, nest, defs, edges, counted, checks) -> None:
         low, high = _ends(t)
         ends.between(low, found, high)
         types[made.result] = t
-    condition = ends.tests[0]
-    for test in ends.tests[1:]:
-        condition = ends.make(a.BAND, condition, test)
+    condition = ends.b.all(ends.tests)
     copies = clone_blocks(order, {})
     for block, copy in copies.items():
         for check, inst in zip(block.insts, copy.insts):
@@ -223,7 +217,7 @@ def _bound(fn, nest, defs, edges, counted, checks) -> None:
     counted.entry, counted.entry_block = ir.Edge(loop.header, entry.args), guard
     counted.entry_inst = ir.Inst(control.BRANCH, (condition,), {"likely": True}, None, loc,
                                  [ir.Edge(head, entry.args), counted.entry])
-    guard.insts = [*ends.insts, counted.entry_inst]
+    guard.insts = [*ends.b.insts, counted.entry_inst]
     entry.block, entry.args = guard, []
     fn.blocks += [guard, *copies.values()]
 
@@ -301,8 +295,7 @@ def _copies(loop, order, stores, needed, kept) -> dict[ir.Block, ir.Block]:
     back = next(edge for edge in jump.edges() if edge.block is header)
     head.insts.append(clone_inst(branch, values, made))
     head.insts[-1].targets[0] = ir.Edge(body)
-    body.insts.append(ir.Inst(control.JUMP, (), dict(jump.attrs), None, jump.loc, [
-        ir.Edge(head, [values.get(v, v) for v in back.args])]))
+    Builder(body.insts, jump.loc).jump(ir.Edge(head, [values.get(v, v) for v in back.args]), **jump.attrs)
     _count(head, body, k)
     return made
 
@@ -326,35 +319,27 @@ def _split(fn, room, counted, checks, distinct, always) -> int:
     at = header.params.index(counted.left)
     loc = counted.entry_inst.loc
 
-    def make(block, op, *args, type=Int, **attrs):
-        block.insts.append(ir.Inst(op, args, attrs, ir.Value(type), loc))
-        return block.insts[-1].result
-
-    def branch(block, condition, yes, no, **attrs):
-        block.insts.append(ir.Inst(control.BRANCH, (condition,), attrs, None, loc, [yes, no]))
-
     # before the loops
     guard, outer = ir.Block("guard"), ir.Block("block", [ir.Value(p.type, p.name) for p in header.params])
-    entry = counted.entry
-    enough = make(guard, a.IGE, entry.args[at], make(guard, control.CONST, value=LEAST), type=Bool)
+    entry, b = counted.entry, Builder(guard.insts, loc)
+    enough = b.test(a.IGE, entry.args[at], b.const(Int, LEAST))
     known = _known_distinct(order)
     if distinct and not known:
-        enough = no_overlap(guard, distinct, enough, loc, Aliases(fn))
-    branch(guard, enough, ir.Edge(outer, entry.args), ir.Edge(header, entry.args), likely=True)
+        enough = no_overlap(b, distinct, enough, Aliases(fn))
+    b.branch(enough, ir.Edge(outer, entry.args), ir.Edge(header, entry.args), likely=True)
     entry.block, entry.args = guard, []
     plan = _stores(loop, order, always, room)
     kept: dict[ir.Value, ir.Value] = {}
+    b = Builder(outer.insts, loc)
     for store in plan[0] if plan else ():
         array = Array(store.args[0].type.dtype, 1, "C")
-        kept[store.args[0]] = ir.Value(array)
-        outer.insts.append(ir.Inst(FRAME_ARRAY, (make(outer, control.CONST, value=BLOCK),),
-                                   {"type": array, "zero": False}, kept[store.args[0]], loc))
+        kept[store.args[0]] = b.make(FRAME_ARRAY, array, b.const(Int, BLOCK), type=array, zero=False)
     # one block of trips
     left = outer.params[at]
-    limit, zero = make(outer, control.CONST, value=BLOCK), make(outer, control.CONST, value=0)
-    take = make(outer, SELECT, make(outer, a.ILT, left, limit, type=Bool), left, limit)
+    limit, zero = b.const(Int, BLOCK), b.const(Int, 0)
+    take = b.int(SELECT, b.test(a.ILT, left, limit), left, limit)
     starts = [take if k == at else p for k, p in enumerate(outer.params)]
-    more, fine = make(outer, a.IGT, left, zero, type=Bool), make(outer, control.CONST, type=Bool, value=False)
+    more, fine = b.test(a.IGT, left, zero), b.const(Bool, False)
     # the loop that computes and checks
     place, verdict, narrowed = ir.Value(Int, "k"), ir.Block("verdict"), _narrowed(order)
     scan, bad, wrongs = _scan(loop, order, checks, narrowed, kept, place, loc)
@@ -363,7 +348,7 @@ def _split(fn, room, counted, checks, distinct, always) -> int:
     if kept:
         _count(scan[header], scan[loop.latches[0]], place)
         first.append(zero)
-    branch(outer, more, ir.Edge(scan[header], first), ir.Edge(header, outer.params))
+    b.branch(more, ir.Edge(scan[header], first), ir.Edge(header, outer.params))
     # the loop that stores
     fast = _copies(loop, order, *plan, kept) if plan else clone_blocks(order, {})
     rest = ir.Block("rest")
@@ -374,11 +359,12 @@ def _split(fn, room, counted, checks, distinct, always) -> int:
     if distinct and not known:
         note_distinct(fn, fast.values(), distinct)
     fast[header].insts[-1].targets[1] = ir.Edge(rest)
-    after = make(rest, a.ISUB, left, take, flags="nuw nsw")
+    r = Builder(rest.insts, loc)
+    after = r.int(a.ISUB, left, take, flags="nuw nsw")
     onward = ir.Edge(outer, [after if k == at else p for k, p in zip(range(len(starts)), fast[header].params)])
-    rest.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [onward]))
-    branch(verdict, bad, ir.Edge(header, outer.params), ir.Edge(fast[header], [*starts, zero] if kept else starts),
-           likely=False)
+    r.jump(onward)
+    Builder(verdict.insts, loc).branch(bad, ir.Edge(header, outer.params),
+                                       ir.Edge(fast[header], [*starts, zero] if kept else starts), likely=False)
     fn.blocks += [guard, outer, *scan.values(), verdict, *fast.values(), rest]
     none = ir.Value(Bool)  # the operand for trips that do not reach the check
     scan[header].insts.insert(0, ir.Inst(control.CONST, (), {"value": False}, none, loc))
@@ -458,17 +444,15 @@ def _ask(insts, check, loc, narrowed) -> ir.Value:
     """Add the test whether a check would raise, and replace the check by an unchecked operation, whose result is not
     used in trips where the check would raise. narrowed: the integer type to which a truncated float is converted, if no
     other instruction reads it."""
-    def make(op, *args, type=Int, **attrs):
-        insts.append(ir.Inst(op, args, attrs, ir.Value(type), loc))
-        return insts[-1].result
+    b = Builder(insts, loc)
 
     def number(value, type=Int):
         plain = type is Int or type is Float
-        return make(control.CONST, type=type, value=value if plain else a.numpy_class(type)(value))
+        return b.const(type, value if plain else a.numpy_class(type)(value))
 
     def both(x, one, low, other, high):
-        ends = make(one, x, number(low, x.type), type=Bool), make(other, x, number(high, x.type), type=Bool)
-        return make(a.BAND, *ends, type=Bool)
+        ends = b.test(one, x, number(low, x.type)), b.test(other, x, number(high, x.type))
+        return b.test(a.BAND, *ends)
 
     op, args = check.op, check.args
     x = args[0]
@@ -477,30 +461,29 @@ def _ask(insts, check, loc, narrowed) -> ir.Value:
             low, high = _ends(narrowed)
             good = both(x, a.FGT, low - 1.0, a.FLT, high + 1.0)
         elif "bounded" in check.attrs.get("flags", ""):
-            good = make(a.FEQ, x, x, type=Bool)
+            good = b.test(a.FEQ, x, x)
         else:
             good = both(x, a.FGE, -2.0**63, a.FLT, 2.0**63)
         if narrowed is None:  # the result has no other use
-            check.args = [make(SELECT, good, x, number(0.0, x.type), type=x.type)]
-        wrong = make(a.BNOT, good, type=Bool)
+            check.args = [b.op(SELECT, good, x, number(0.0, x.type), type=x.type)]
+        wrong = b.test(a.BNOT, good)
     elif op is a.FIT:
-        good = ir.Value(Bool)
-        insts.append(ir.Inst(a.FITS, (x,), {"type": check.result.type}, good, loc))
+        good = b.make(a.FITS, Bool, x, type=check.result.type)
         if is_float(x.type):  # converting a number that does not fit would be undefined behaviour
-            check.args = [make(SELECT, good, x, number(0.0, x.type), type=x.type)]
-        wrong = make(a.BNOT, good, type=Bool)
+            check.args = [b.op(SELECT, good, x, number(0.0, x.type), type=x.type)]
+        wrong = b.test(a.BNOT, good)
     elif op is a.NARROW:
         low, high = _ends(check.result.type)
         good = both(x, a.IGE, low, a.ILE, high)
-        wrong = make(a.BNOT, good, type=Bool)
+        wrong = b.test(a.BNOT, good)
     else:
-        result = make(op.wrapping, *args)
+        result = b.int(op.wrapping, *args)
         if op is a.INEG_CK:
-            signs = make(a.IAND, x, result)
+            signs = b.int(a.IAND, x, result)
         else:
             y = args[1]
             pairs = ((x, y), (x, result)) if op is a.ISUB_CK else ((x, result), (y, result))
-            signs = make(a.IAND, *(make(a.IXOR, *pair) for pair in pairs))
-        wrong = make(a.ILT, signs, number(0), type=Bool)
+            signs = b.int(a.IAND, *(b.int(a.IXOR, *pair) for pair in pairs))
+        wrong = b.test(a.ILT, signs, number(0))
     _uncheck(check)
     return wrong

@@ -32,12 +32,9 @@ independent = lazy(f"{__package__}.independent")  # only functions with parallel
 
 # the operations through which this pass follows objects: what it knows, no property of theirs
 _KNOWN = frozenset((
-    OBJECT_NEW, FIELD_GET, FIELD_SET, OBJECT_SAME, control.INVOKE, control.RETURN, control.JUMP, c.HOLDS,
-    structure.RETYPE, structure.SELECT, structure.CHOOSE, structure.DISCARD, structure.UNDEF, structure.TUPLE_MAKE,
-    structure.TUPLE_GET, structure.PACK, structure.STRUCT_MAKE, structure.STRUCT_GET, structure.FUNCTION_MAKE,
-    structure.CAPTURE_GET, structure.METHOD_MAKE, structure.METHOD_SELF, structure.UNION_MAKE, structure.UNION_IS,
-    structure.UNION_GET, structure.UNION_CAST, structure.TUPLE_AT, c.LIST_NEW, c.LIST_GET, c.LIST_SET,
-    c.LIST_APPEND, c.LIST_POP, c.LIST_LEN))
+    *structure.STRUCTURE_OPS.values(), OBJECT_NEW, FIELD_GET, FIELD_SET, OBJECT_SAME, control.INVOKE, control.RETURN,
+    control.JUMP, c.HOLDS, c.LIST_NEW, c.LIST_GET, c.LIST_SET, c.LIST_APPEND, c.LIST_POP, c.LIST_LEN,
+)) - {structure.SLICE_MAKE, structure.SLICE_GET}
 _STORING = frozenset((c.LIST_NEW, c.LIST_SET, c.LIST_APPEND))
 
 

@@ -17,11 +17,11 @@ from ..ops.arith import (
 )
 from ..ops.memory import AFFINE_IN_RANGE, ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_VIEW, CELL_LOAD, CHECK_INDEX
 from ..ops.structure import SELECT, UNION_GET, UNION_IS
-from ..types.kinds import Bool, Float, Int, is_float, is_refcounted
+from ..types.kinds import Float, Int, is_float, is_refcounted
 from .alias import Aliases, root_of
 from .counted import Definitions, find
 from .gvn import MOVED
-from .rewrite import clone_inst
+from .rewrite import Builder, clone_inst
 
 __all__ = ["Invariant", "find_invariant"]
 
@@ -39,71 +39,57 @@ class Invariant:
         self.early, self.late, self.distinct = early, late, distinct
         self.insts = dict.fromkeys([*early, *late])
 
-    def ask(self, block: ir.Block, values: dict, loc: ir.Loc) -> ir.Value | None:
+    def ask(self, b: Builder, values: dict) -> ir.Value | None:
         """Append copies of the early instructions, and return the test whether all indices of the loads are in range.
         values: the results of the copies are added."""
-        make = _maker(block, loc)
         condition = None
         for inst in self.early:
             if inst.op is not CHECK_INDEX:
-                _copy(block, inst, values)
+                _copy(b, inst, values)
                 continue
             i, n = (values.get(v, v) for v in inst.args)
             if not inst.attrs.get("nonnegative"):
-                negative = make(ILT, i, make(control.CONST, value=0), type=Bool)
-                i = make(SELECT, negative, make(IADD, i, n), i)
+                negative = b.test(ILT, i, b.const(Int, 0))
+                i = b.int(SELECT, negative, b.int(IADD, i, n), i)
             values[inst.result] = i
-            condition = _inside(make, condition, i, n)
+            condition = _inside(b, condition, i, n)
         for load in self.late:
             if load.op is ARRAY_LOAD:
                 array = values.get(load.args[0], load.args[0])
                 for axis, v in enumerate(load.args[1:]):
                     check = v.inst if v.inst in self.insts and v.inst.op is CHECK_INDEX else None
                     if check is None or not _is_length(check.args[1], load, axis):
-                        condition = _inside(make, condition, values.get(v, v), make(ARRAY_DIM, array, axis=axis))
+                        condition = _inside(b, condition, values.get(v, v), b.int(ARRAY_DIM, array, axis=axis))
         return condition
 
-    def read(self, block: ir.Block, values: dict, loc: ir.Loc) -> ir.Value | None:
+    def read(self, b: Builder, values: dict) -> ir.Value | None:
         """Append the loads and the instructions that are computed from them, and return the test whether sums and
         conversions to int fit."""
-        make = _maker(block, loc)
         condition = None
         for inst in self.late:
             if inst.op is TRUNCATE:
                 x = values.get(inst.args[0], inst.args[0])
                 number = float if x.type is Float else numpy_class(x.type)
-                zero, *ends = (make(control.CONST, type=x.type, value=number(end)) for end in (0.0, -2.0**63, 2.0**63))
-                fits = make(BAND, *(make(op, x, end, type=Bool) for op, end in zip((FGE, FLT), ends)), type=Bool)
+                zero, *ends = (b.const(x.type, number(end)) for end in (0.0, -2.0**63, 2.0**63))
+                fits = b.test(BAND, *(b.test(op, x, end) for op, end in zip((FGE, FLT), ends)))
                 # converting a number that does not fit would be undefined behaviour
-                values[inst.result] = make(WHOLE, make(SELECT, fits, x, zero, type=x.type))
-                condition = _both(make, condition, fits)
+                values[inst.result] = b.int(WHOLE, b.op(SELECT, fits, x, zero, type=x.type))
+                condition = b.both(condition, fits)
             elif inst.op in _CHECKED:
                 x, y = (values.get(v, v) for v in inst.args)
-                values[inst.result] = make(_CHECKED[inst.op], x, y)
+                values[inst.result] = b.int(_CHECKED[inst.op], x, y)
                 terms = ("value", 1), ("value", 1 if inst.op is IADD_CK else -1)
-                fits = make(AFFINE_IN_RANGE, x, y, type=Bool, constant=0, terms=terms, limited=False)
-                condition = _both(make, condition, fits)
+                fits = b.test(AFFINE_IN_RANGE, x, y, constant=0, terms=terms, limited=False)
+                condition = b.both(condition, fits)
             else:
-                _copy(block, inst, values)
+                _copy(b, inst, values)
         return condition
 
 
-def _maker(block, loc):
-    def make(op, *args, type=Int, **attrs):
-        block.insts.append(ir.Inst(op, args, attrs, ir.Value(type), loc))
-        return block.insts[-1].result
-
-    return make
-
-
-def _both(make, x, y):
-    return y if x is None else make(BAND, x, y, type=Bool)
-
-
-def _inside(make, condition, i, n):
+def _inside(b, condition, i, n):
     """The test `condition` and 0 <= i < n."""
-    condition = _both(make, condition, make(ILE, make(control.CONST, value=0), i, type=Bool))
-    return _both(make, condition, make(ILT, i, n, type=Bool))
+    condition = b.both(condition, b.test(ILE, b.const(Int, 0), i))
+    return b.both(condition, b.test(ILT, i, n))
 
 
 def _is_length(n, load, axis) -> bool:
@@ -112,10 +98,11 @@ def _is_length(n, load, axis) -> bool:
     return made is not None and made.op is ARRAY_DIM and made.args[0] is load.args[0] and made.attrs["axis"] == axis
 
 
-def _copy(block, inst, values):
-    block.insts.append(clone_inst(inst, values, {}))
+def _copy(b: Builder, inst, values):
+    copy = clone_inst(inst, values, {})
+    b.add(copy)
     if "flags" in inst.attrs or "noalias" in inst.attrs:  # flags such as nsw and noalias may hold in the loop only
-        block.insts[-1].attrs = {k: v for k, v in inst.attrs.items() if k not in ("flags", "noalias")}
+        copy.attrs = {k: v for k, v in inst.attrs.items() if k not in ("flags", "noalias")}
 
 
 def find_invariant(loop, defs: Definitions, edges, aliases: Aliases, distinct: dict) -> Invariant | None:

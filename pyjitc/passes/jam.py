@@ -22,8 +22,7 @@ from ..ops.structure import SELECT
 from ..types import kinds as k
 from .alias import Aliases
 from .counted import MOST_UNROLLED, Counted, Definitions, affine, find
-from .operands import Builder
-from .rewrite import clone_inst
+from .rewrite import Builder, clone_inst
 
 __all__ = ["chain", "run"]
 
@@ -230,7 +229,8 @@ class _Nest:
             rows.append(dict(zip(top.loop.header.params, after)))
             first.insts += [clone_inst(inst, rows[-1], {}) for inst in self.around_top]
             after = [rows[-1].get(v, v) for v in self.next_top.args]
-        head.insts.append(self.branch(more, top.loop.header, ir.Edge(first, []), ir.Edge(top.loop.header, now)))
+        Builder(head.insts, self.loc).branch(more, ir.Edge(first), ir.Edge(top.loop.header, now),
+                                             **top.loop.header.terminator.attrs)
         start = [rows[0].get(v, v) for v in self.outer.entry.args]
         left = self.outer.loop.header.params.index(self.outer.left)
         b = Builder(first.insts, self.loc, None)
@@ -243,7 +243,7 @@ class _Nest:
         # the trips of the outer loop that are left
         one.params = kept
         b = Builder(one.insts, self.loc, None)
-        more = b.op(arith.IGT, kept[left], b.const(k.Int, 0), type=k.Bool)
+        more = b.test(arith.IGT, kept[left], b.const(k.Int, 0))
         return [entry, head, first, many, *blocks, one,
                 *self.join("jam.rest", one, kept, more, [], rows, 1, ir.Edge(head, [*after, fewer]))]
 
@@ -253,9 +253,9 @@ class _Nest:
 
     def times(self, b, left, times):
         """The number of whole groups of `times` trips in the `left` trips that remain."""
-        some = b.op(arith.IGT, left, b.const(k.Int, 0), type=k.Bool)
-        groups = b.op(arith.ISHR, left, b.const(k.Int, times.bit_length() - 1), type=k.Int)
-        return b.op(SELECT, some, groups, b.const(k.Int, 0), type=k.Int)
+        some = b.test(arith.IGT, left, b.const(k.Int, 0))
+        groups = b.int(arith.ISHR, left, b.const(k.Int, times.bit_length() - 1))
+        return b.int(SELECT, some, groups, b.const(k.Int, 0))
 
     def groups(self, name, counted: Counted, times: int) -> tuple:
         """A block that enters a loop over groups of trips in place of a counted loop, and what `head` returns."""
@@ -275,18 +275,15 @@ class _Nest:
         now = [ir.Value(p.type, p.name) for p in counted.loop.header.params]
         head.params = [*now, ir.Value(k.Int)]
         b = Builder(head.insts, self.loc, None)
-        more = b.op(arith.IGT, head.params[-1], b.const(k.Int, 0), type=k.Bool)
-        return head, now, more, b.op(arith.IADD, head.params[-1], b.const(k.Int, -1), type=k.Int)
-
-    def branch(self, more, header: ir.Block, *targets: ir.Edge) -> ir.Inst:
-        return ir.Inst(control.BRANCH, (more,), dict(header.terminator.attrs), None, self.loc, list(targets))
+        more = b.test(arith.IGT, head.params[-1], b.const(k.Int, 0))
+        return head, now, more, b.int(arith.IADD, head.params[-1], b.const(k.Int, -1))
 
     def join(self, name, head: ir.Block, now, more, fewer, rows, times: int, other: ir.Edge) -> list[ir.Block]:
         """Let `head` lead to an inner loop for `times` trips of each row and back to itself, if there are more, or by
         the edge `other`; returns the new blocks. now, fewer: its parameters; rows: what has been computed for each."""
         outer, inner = self.outer.loop.header, self.inner.loop.header
         first, joined, body = (ir.Block(f"{name}.{one}") for one in ("first", "inner", "body"))
-        head.insts.append(self.branch(more, outer, ir.Edge(first, []), other))
+        Builder(head.insts, self.loc).branch(more, ir.Edge(first), other, **outer.terminator.attrs)
         trips: list[tuple[int, dict[ir.Value, ir.Value]]] = []
         for _ in range(times):
             for n, row in enumerate(rows):
@@ -295,16 +292,15 @@ class _Nest:
                 trips.append((n, values))
             now = [values.get(v, v) for v in self.next.args]
         values = dict(trips[0][1])
-        first.insts.append(ir.Inst(control.JUMP, (), {}, None, self.loc,
-                                   [ir.Edge(joined, [values.get(v, v) for v in self.start.args])]))
+        Builder(first.insts, self.loc).jump(ir.Edge(joined, [values.get(v, v) for v in self.start.args]))
         # the inner loop
         joined.params = [ir.Value(p.type, p.name) for p in inner.params]
         values.update(zip(inner.params, joined.params))
         joined.insts = [clone_inst(inst, values, {}) for inst in inner.insts[:-1]]
         branch = inner.terminator
         own = {v: values[v] for v in inner.values()}
-        joined.insts.append(ir.Inst(control.BRANCH, [values.get(v, v) for v in branch.args], dict(branch.attrs), None,
-                                    branch.loc, [ir.Edge(body, []), ir.Edge(head, [*now, *fewer])]))
+        (again,) = [values.get(v, v) for v in branch.args]
+        Builder(joined.insts, branch.loc).branch(again, ir.Edge(body), ir.Edge(head, [*now, *fewer]), **branch.attrs)
         stored: dict[tuple, ir.Value] = {}  # row and place of an element -> its value
         known: dict[tuple, ir.Value] = {}  # an instruction and its operands -> its result, which rows share
         for n, values in trips:
@@ -325,6 +321,6 @@ class _Nest:
         for n, values in trips[-len(rows):]:
             for place, store in self.stores.items():
                 body.insts.append(clone_inst(store, {**values, store.args[-1]: stored[n, place]}, {}))
-        body.insts.append(ir.Inst(control.JUMP, (), dict(self.latch.attrs), None, self.latch.loc,
-                                  [ir.Edge(joined, [values.get(v, v) for v in self.again.args])]))
+        Builder(body.insts, self.latch.loc).jump(ir.Edge(joined, [values.get(v, v) for v in self.again.args]),
+                                                 **self.latch.attrs)
         return [first, joined, body]

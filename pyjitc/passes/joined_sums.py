@@ -29,8 +29,7 @@ from .alias import Aliases
 from .counted import MOST_UNROLLED, Counted, Definitions, find
 from .hints import adds_in_order
 from .jam import chain
-from .operands import Builder
-from .rewrite import clone_blocks, clone_inst
+from .rewrite import Builder, clone_blocks, clone_inst
 
 __all__ = ["run"]
 
@@ -189,24 +188,22 @@ class _Sums:
         # into the copy, and from there to the loop as it was
         b = Builder(entry.insts, loc, None)
         left, trips = (one.start[one.left] for one in (self.outer, self.inner))
-        enough = b.op(arith.IGT, trips, b.const(k.Int, _BRIEF), type=k.Bool)
-        whole = b.op(arith.IAND, left, b.const(k.Int, -_TIMES), type=k.Int)
+        enough = b.test(arith.IGT, trips, b.const(k.Int, _BRIEF))
+        whole = b.int(arith.IAND, left, b.const(k.Int, -_TIMES))
         none = {t: b.const(t, 0 if t is k.Int else 0.0) for t in dict.fromkeys(v.type for v in kept)}
-        count = b.op(SELECT, enough, whole, none[k.Int], type=k.Int)
-        entry.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [
-            ir.Edge(head, [*self.outer.entry.args, count, *[none[v.type] for v in kept]])]))
+        count = b.int(SELECT, enough, whole, none[k.Int])
+        b.jump(ir.Edge(head, [*self.outer.entry.args, count, *[none[v.type] for v in kept]]))
         self.outer.entry.block, self.outer.entry.args = entry, []
         branch = head.insts.pop()
         b = Builder(head.insts, loc, None)
-        more = b.op(arith.IGT, todo, b.const(k.Int, 0), type=k.Bool)
-        rest = b.op(arith.IADD, todo, b.const(k.Int, -1), type=k.Int)
+        more = b.test(arith.IGT, todo, b.const(k.Int, 0))
+        rest = b.int(arith.IADD, todo, b.const(k.Int, -1))
         (on,) = [edge for edge in branch.targets if edge.block is not self.outer.exit.block]
-        head.insts.append(ir.Inst(control.BRANCH, (more,), branch.attrs, None, loc, [
-            on, ir.Edge(outer, head.params[:])]))
+        b.branch(more, on, ir.Edge(outer, head.params[:]), **branch.attrs)
         head.params += [todo, *kept]
         found.params = after
-        found.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(
-            copies[self.inner.exit.block], [values.get(v, v) for v in self.inner.exit.args])]))
+        Builder(found.insts, loc).jump(ir.Edge(copies[self.inner.exit.block],
+                                               [values.get(v, v) for v in self.inner.exit.args]))
         for block in [*copies.values(), found]:
             for edge in block.edges():
                 if edge.block is head:
@@ -214,11 +211,10 @@ class _Sums:
                 elif edge.block is inner:
                     edge.block, edge.args = ask, []
         b = Builder(ask.insts, loc, None)
-        some = b.op(arith.IGT, kept[0], b.const(k.Int, 0), type=k.Bool)
-        fewer = b.op(arith.IADD, kept[0], b.const(k.Int, -1), type=k.Int)
+        some = b.test(arith.IGT, kept[0], b.const(k.Int, 0))
+        fewer = b.int(arith.IADD, kept[0], b.const(k.Int, -1))
         shifted = [*kept[1:], *kept[-len(params):]]
-        ask.insts.append(ir.Inst(control.BRANCH, (some,), {}, None, loc, [
-            ir.Edge(found, [*shifted[:len(params)], fewer, *shifted[len(params):]]), ir.Edge(first, [])]))
+        b.branch(some, ir.Edge(found, [*shifted[:len(params)], fewer, *shifted[len(params):]]), ir.Edge(first, []))
         self.write(first, joined, body, found, values)
         return [entry, *copies.values(), ask, first, joined, body, found]
 
@@ -230,7 +226,7 @@ class _Sums:
         for n in range(1, _TIMES):
             for p in self.counters:
                 by = b.const(k.Int, self.outer.steps[p]) if p in self.outer.steps else self.outer.strides[p]
-                values[p] = b.op(arith.IADD, values[p], by, type=k.Int)
+                values[p] = b.int(arith.IADD, values[p], by)
             trip = dict(values)
             first.insts += [clone_inst(inst, trip, {}) for inst in self.ahead]
             trips.append(trip)
@@ -240,13 +236,13 @@ class _Sums:
         joined.params = [*shared.values(), *[v for one in sums for v in one]]
         begin = [*[values.get(start[n], start[n]) for n in counters],
                  *[trip.get(start[n], start[n]) for trip in trips for n in self.sums]]
-        first.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(joined, begin)]))
+        b.jump(ir.Edge(joined, begin))
         joined.insts = [clone_inst(inst, shared, {}) for inst in inner.insts[:-1]]
         branch, (own, *others) = inner.terminator, sums
-        three = ir.Inst(control.CONST, (), {"value": _TIMES - 1}, ir.Value(k.Int), loc)
-        joined.insts += [three, ir.Inst(
-            control.BRANCH, [shared.get(v, v) for v in branch.args], dict(branch.attrs), None, branch.loc,
-            [ir.Edge(body, []), ir.Edge(found, [*own, three.result, *[v for one in others for v in one]])])]
+        three = Builder(joined.insts, loc).const(k.Int, _TIMES - 1)
+        (more,) = [shared.get(v, v) for v in branch.args]
+        Builder(joined.insts, branch.loc).branch(
+            more, ir.Edge(body), ir.Edge(found, [*own, three, *[v for one in others for v in one]]), **branch.attrs)
         known: dict[tuple, ir.Value] = {}  # an instruction and its operands -> its result, which trips share
         after = []
         for trip, one in zip(trips, sums):
@@ -260,5 +256,5 @@ class _Sums:
             after += [trip.get(self.again.args[n], self.again.args[n]) for n in self.sums]
         # unrolled, this loop would take as long, and the other one has few trips left: both would be slow to compile
         self.latch.attrs["novectorize"] = True
-        body.insts.append(ir.Inst(control.JUMP, (), dict(self.latch.attrs), None, loc, [
-            ir.Edge(joined, [*[trips[0].get(self.again.args[n], self.again.args[n]) for n in counters], *after])]))
+        again = [trips[0].get(self.again.args[n], self.again.args[n]) for n in counters]
+        Builder(body.insts, loc).jump(ir.Edge(joined, [*again, *after]), **self.latch.attrs)

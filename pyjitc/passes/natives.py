@@ -690,8 +690,5 @@ _LARGE = 64  # the most bytes of an item
 _READS = frozenset((c.LIST_LEN, c.LIST_GET, c.LIST_POP))
 # operations that read lists, make new ones, or only pass them on
 _UNCHANGING = frozenset((
-    c.LIST_LEN, c.LIST_GET, c.LIST_NEW, c.HOLDS, FIELD_GET, FIELD_SET, control.INVOKE, control.JUMP, control.BRANCH,
-    control.RETURN, structure.DISCARD, structure.UNDEF, structure.RETYPE, structure.SELECT, structure.CHOOSE,
-    structure.TUPLE_MAKE, structure.TUPLE_GET, structure.STRUCT_MAKE, structure.STRUCT_GET, structure.FUNCTION_MAKE,
-    structure.CAPTURE_GET, structure.METHOD_MAKE, structure.METHOD_SELF, structure.UNION_MAKE, structure.UNION_IS,
-    structure.UNION_GET, structure.UNION_CAST))
+    *structure.STRUCTURE_OPS.values(), c.LIST_LEN, c.LIST_GET, c.LIST_NEW, c.HOLDS, FIELD_GET, FIELD_SET,
+    control.INVOKE, control.JUMP, control.BRANCH, control.RETURN))

@@ -25,9 +25,11 @@ from ..types.kinds import Array, Bool, Int, is_complex
 from . import counted, dce, gvn, inline, simplify
 from .alias import Aliases
 from .fusion import Fusion, alike, call_instead, direct, size_of
-from .operands import (Builder, Operand, Overlap, is_made_here, is_reversed, is_settled, retyped, settled,
-                       step_of, stepped, stepping, strided)
-from .rewrite import clone_blocks, copy_of, resolve, substitute
+from .operands import (
+    Operand, Overlap, is_const, is_made_here, is_reversed, is_settled, retyped, same, settled, step_of, stepped,
+    stepping, strided,
+)
+from .rewrite import Builder, clone_blocks, copy_of, resolve, substitute
 
 __all__ = ["run", "write_out"]
 
@@ -148,7 +150,7 @@ class _Expansion:
             if not isinstance(t, Array) or not 0 < t.ndim <= 3 or self.aliases.distinct(v, target):
                 continue
             operand = Operand(b, v)
-            if t.ndim == target.type.ndim and not any(b.is_const(n, 1) for n in operand.dims):
+            if t.ndim == target.type.ndim and not any(is_const(n, 1) for n in operand.dims):
                 continue
             overlap = Overlap(b, target, _lengths(b, target))
             overlap.add(v, operand.dims)
@@ -156,7 +158,7 @@ class _Expansion:
             made = Array(t.dtype, t.ndim, "A", t.writable, t.aligned)
             copy = b.op(m.ARRAY_COPY, meet, v, type=Array(t.dtype, t.ndim))
             chosen = b.op(s.SELECT, meet, retyped(b, copy, made), retyped(b, v, made), type=made)
-            strides = [b.op(m.ARRAY_STRIDE, chosen, type=Int, axis=j) for j in range(t.ndim)]
+            strides = [b.int(m.ARRAY_STRIDE, chosen, axis=j) for j in range(t.ndim)]
             if is_settled(b, v):
                 strides[-1] = b.const(Int, m.item_bytes(t.dtype))
             self.operands[k] = b.op(m.ARRAY_VIEW, chosen, b.const(Int, 0), *operand.dims, *strides, type=made)
@@ -187,27 +189,27 @@ class _Expansion:
         t, dims = operand.type, operand.dims
         space = self.space()
         first = n - t.ndim
-        full = space is not None and all(map(b.same, dims, space[first:]))
-        kept = [axis for axis in range(t.ndim) if not b.is_const(dims[axis], 1) or space is not None
-                and b.same(dims[axis], space[first + axis])]
+        full = space is not None and all(map(same, dims, space[first:]))
+        kept = [axis for axis in range(t.ndim) if not is_const(dims[axis], 1) or space is not None
+                and same(dims[axis], space[first + axis])]
         if t.layout == "C" and full:
             found: tuple = (operand.value, range(first, n), None)
         else:
             strides, step = [], None
             for axis in kept:
-                same = space is not None and b.same(dims[axis], space[first + axis])
+                whole = space is not None and same(dims[axis], space[first + axis])
                 if unit and axis == t.ndim - 1:
                     strides.append(b.const(Int, m.item_bytes(t.dtype)))
-                    if space is not None and not (same and is_settled(b, operand.value)) and stepping(t):
-                        step = (b.const(Int, -1) if same and is_reversed(b, operand.value)
+                    if space is not None and not (whole and is_settled(b, operand.value)) and stepping(t):
+                        step = (b.const(Int, -1) if whole and is_reversed(b, operand.value)
                                 else step_of(b, operand.value, dims[axis], space[-1]))
                     continue
-                stride = b.op(m.ARRAY_STRIDE, operand.value, type=Int, axis=axis)
+                stride = b.int(m.ARRAY_STRIDE, operand.value, axis=axis)
                 if axis == t.ndim - 1 and t.layout == "C":
                     stride = b.const(Int, m.item_bytes(t.dtype))
-                if not same:
-                    one = b.op(a.IEQ, dims[axis], b.const(Int, 1), type=Bool)
-                    stride = b.op(s.SELECT, one, b.const(Int, 0), stride, type=Int)
+                if not whole:
+                    one = b.test(a.IEQ, dims[axis], b.const(Int, 1))
+                    stride = b.int(s.SELECT, one, b.const(Int, 0), stride)
                 strides.append(stride)
             made = Array(t.dtype, len(kept), "A" if kept else "C", t.writable, t.aligned)
             array = b.op(m.ARRAY_VIEW, operand.value, b.const(Int, 0), *(dims[axis] for axis in kept), *strides,
@@ -231,9 +233,9 @@ class _Expansion:
         if not others or len(others) > 2:
             yield b.const(Bool, False)
             return
-        yield b.op(a.IEQ, self.view(first, n, True)[2], b.const(Int, 1), type=Bool)
+        yield b.test(a.IEQ, self.view(first, n, True)[2], b.const(Int, 1))
         for k in others:
-            yield b.op(a.IEQ, self.view(k, n, True)[2], b.const(Int, 0), type=Bool)
+            yield b.test(a.IEQ, self.view(k, n, True)[2], b.const(Int, 0))
 
     def stretched_view(self, k, n):
         array, axes, step = self.view(k, n, True)
@@ -293,8 +295,8 @@ class _Expansion:
         offset = b.const(Int, 0)
         for axis, k in enumerate(axes):
             stride = (b.const(Int, m.item_bytes(t.dtype)) if k == len(index) - 1
-                      else b.op(m.ARRAY_STRIDE, array, type=Int, axis=axis))
-            offset = b.op(a.IADD, offset, b.op(a.IMUL, index[k], stride, type=Int), type=Int)
+                      else b.int(m.ARRAY_STRIDE, array, axis=axis))
+            offset = b.int(a.IADD, offset, b.int(a.IMUL, index[k], stride))
         found = b.op(m.ARRAY_VIEW, array, offset, b.const(Int, 1), b.const(Int, m.item_bytes(t.dtype)), type=t)
         b.insts[-1].attrs["type"] = t
         return found
@@ -328,13 +330,13 @@ class _Expansion:
     def put(self, b, args, unit):
         target, fresh, overlapping, *index, value = args
         array, t = target, target.type
-        if not b.is_const(overlapping, False):
+        if not is_const(overlapping, False):
             if t.layout != "C":
                 t = Array(t.dtype, t.ndim, "A", t.writable, t.aligned)
             array = b.op(s.SELECT, overlapping, retyped(b, fresh, t), retyped(b, target, t), type=t)
         if unit and t.layout != "C":
-            dims = [b.op(m.ARRAY_DIM, array, type=Int, axis=k) for k in range(t.ndim)]
-            strides = [b.op(m.ARRAY_STRIDE, array, type=Int, axis=k) for k in range(t.ndim - 1)]
+            dims = [b.int(m.ARRAY_DIM, array, axis=k) for k in range(t.ndim)]
+            strides = [b.int(m.ARRAY_STRIDE, array, axis=k) for k in range(t.ndim - 1)]
             step = step_of(b, array, dims[-1], dims[-1]) if not is_settled(b, target) and stepping(t) else None
             # the strides of the result are no longer those of Fortran order
             made = Array(t.dtype, t.ndim, "A", t.writable, t.aligned)
@@ -354,13 +356,13 @@ class _Expansion:
         given = self.space()
         for operand in self.arrays.values():
             t = operand.type
-            if t.ndim and not b.is_const(operand.dims[-1], 1) and (
-                    given is None or not stepping(t) and not b.same(operand.dims[-1], given[-1])):
-                yield b.op(a.IEQ, operand.dims[-1], space[-1], type=Bool)
+            if t.ndim and not is_const(operand.dims[-1], 1) and (
+                    given is None or not stepping(t) and not same(operand.dims[-1], given[-1])):
+                yield b.test(a.IEQ, operand.dims[-1], space[-1])
         for v in arrays:
             if v.type.ndim and not is_settled(b, v) and (given is None or not stepping(v.type)):
-                stride = b.op(m.ARRAY_STRIDE, v, type=Int, axis=v.type.ndim - 1)
-                yield b.op(a.IEQ, stride, b.const(Int, m.item_bytes(v.type.dtype)), type=Bool)
+                stride = b.int(m.ARRAY_STRIDE, v, axis=v.type.ndim - 1)
+                yield b.test(a.IEQ, stride, b.const(Int, m.item_bytes(v.type.dtype)))
 
     def flat(self, b, space):
         given = self.space()
@@ -368,12 +370,12 @@ class _Expansion:
             t = operand.type
             # An operand whose type has one column is read once for each row where the result may have more columns: it
             # has no last axis along which one row of all elements could run.
-            one_column = t.ndim and b.is_const(operand.dims[-1], 1) and (
-                given is None or not b.same(operand.dims[-1], given[-1]))
+            one_column = t.ndim and is_const(operand.dims[-1], 1) and (
+                given is None or not same(operand.dims[-1], given[-1]))
             if t.ndim == len(space) and t.layout == "C" and not one_column:
                 for k in range(t.ndim):
-                    if given is None or not b.same(operand.dims[k], given[k]):
-                        yield b.op(a.IEQ, operand.dims[k], space[k], type=Bool)
+                    if given is None or not same(operand.dims[k], given[k]):
+                        yield b.test(a.IEQ, operand.dims[k], space[k])
             else:
                 yield b.const(Bool, False)
 
@@ -388,7 +390,7 @@ class _Expansion:
 
 
 def _lengths(b, v: Value) -> list[Value]:
-    return [b.op(m.ARRAY_DIM, v, type=Int, axis=k) for k in range(v.type.ndim)]
+    return [b.int(m.ARRAY_DIM, v, axis=k) for k in range(v.type.ndim)]
 
 
 def _expand(fn: Function, wanted: Callable[[Inst], bool] = lambda nest: True) -> None:
@@ -488,7 +490,7 @@ def _unroll_few(fn: Function, loop) -> None:
     here, loc = loop.entry_block.insts, loop.entry_inst.loc
     b = Builder(here, loc, None)
     jump = here.pop()
-    few = b.op(a.ILE, loop.start[loop.left], b.const(Int, FEW), type=Bool)
+    few = b.test(a.ILE, loop.start[loop.left], b.const(Int, FEW))
     here.append(Inst(BRANCH, [few], loc=jump.loc, targets=[Edge(copies[0][header], entry.args), entry]))
 
 

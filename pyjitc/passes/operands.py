@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..base.lazy import lazy
-from ..ir.core import RAISES, Edge, Inst, Value
+from ..ir.core import Value
 from ..ops import arith as a
 from ..ops import memory as m
 from ..ops import structure as s
@@ -16,8 +16,9 @@ from ..ops.control import CONST
 from ..ops.nest import BROADCAST, NEST
 from ..types.kinds import Array, Bool, Float, Int, NpComplex, uint64
 from ..types.lattice import dtype_of
+from .rewrite import Builder
 
-__all__ = ["Builder", "Operand", "Overlap", "constant_of", "stride_key", "retyped", "stepping",
+__all__ = ["Operand", "Overlap", "constant_of", "is_const", "same", "stride_key", "retyped", "stepping",
            "is_settled", "is_reversed", "step_of", "is_made_here", "stepped", "strided", "settled"]
 
 _NO_DISTANCE = 2**63 - 1  # of two arrays
@@ -25,64 +26,30 @@ _MOST = np.uint64(2**64 - 1)
 gpu = lazy("pyjitc.ops.gpu")  # only programs with kernels need it
 
 
-class Builder:
-    """Appends instructions; reuses small constants, and folds operations for which no pass is needed."""
+def is_const(value: Value, what) -> bool:
+    """Whether a value is a constant that equals `what`."""
+    made = value.inst
+    return made is not None and made.op is CONST and made.attrs["value"] == what
 
-    def __init__(self, insts, loc, unwind):
-        self.insts, self.loc, self.unwind = insts, loc, unwind
 
-    def op(self, op, *args, type=None, **attrs):
-        result = Value(type) if type is not None else None
-        inst = Inst(op, args, attrs, result, self.loc)
-        if op.effects & RAISES and self.unwind is not None:
-            inst.unwind = Edge(self.unwind.block, self.unwind.args)
-        self.insts.append(inst)
-        return result
+def same(x: Value, y: Value) -> bool:
+    """Whether two lengths are known to be equal."""
+    return x is y or length_key(x) == length_key(y)
 
-    def const(self, t, value):
-        return self.op(CONST, type=t, value=value)
 
-    def make(self, op, t, *args, **attrs):
-        """As `op`, for a result of type t; one of the attributes may be called `type`."""
-        result = self.op(op, *args, type=t)
-        self.insts[-1].attrs.update(attrs)
-        return result
-
-    def cast(self, value, t):
-        return self.make(a.CAST, t, value, type=t)
-
-    def is_const(self, value, what):
-        made = value.inst
-        return made is not None and made.op is CONST and made.attrs["value"] == what
-
-    def same(self, x: Value, y: Value) -> bool:
-        """Whether two lengths are known to be equal."""
-        return x is y or self.key(x) == self.key(y)
-
-    def key(self, value):
-        made = value.inst
-        if made is not None and made.op is m.ARRAY_DIM:
-            array, axis = made.args[0], made.attrs["axis"]
-            source = array.inst
-            if source is not None and (source.op is m.ARRAY_VIEW or source.op is m.ARRAY_NEW):
-                return self.key(source.args[axis + 2 * (source.op is m.ARRAY_VIEW)])
-            return array, axis
-        # a length of the array that is written
-        if made is not None and made.op is BROADCAST and made.attrs.get("into") is not None:
-            return self.key(made.args[made.attrs["ndims"][0] - 1 - made.attrs["axis"]])
-        return made.attrs["value"] if made is not None and made.op is CONST else value
-
-    def all(self, tests):
-        return self._joined(a.BAND, tests, True)
-
-    def any(self, tests):
-        return self._joined(a.BOR, tests, False)
-
-    def _joined(self, op, tests, without):
-        found = None
-        for test in tests:
-            found = test if found is None else self.op(op, found, test, type=Bool)
-        return found if found is not None else self.const(Bool, without)
+def length_key(value: Value):
+    """A key of a length, which other lengths that are known to be equal have, too."""
+    made = value.inst
+    if made is not None and made.op is m.ARRAY_DIM:
+        array, axis = made.args[0], made.attrs["axis"]
+        source = array.inst
+        if source is not None and (source.op is m.ARRAY_VIEW or source.op is m.ARRAY_NEW):
+            return length_key(source.args[axis + 2 * (source.op is m.ARRAY_VIEW)])
+        return array, axis
+    # a length of the array that is written
+    if made is not None and made.op is BROADCAST and made.attrs.get("into") is not None:
+        return length_key(made.args[made.attrs["ndims"][0] - 1 - made.attrs["axis"]])
+    return made.attrs["value"] if made is not None and made.op is CONST else value
 
 
 def constant_of(t, value):
@@ -97,7 +64,7 @@ class Operand:
     def __init__(self, b: Builder, value: Value):
         self.value = value
         t = self.type = value.type
-        self.dims = [b.op(m.ARRAY_DIM, value, type=Int, axis=k) for k in range(t.ndim)]
+        self.dims = [b.int(m.ARRAY_DIM, value, axis=k) for k in range(t.ndim)]
         made = value.inst
         if made is not None and made.op is m.ARRAY_VIEW:
             self.dims = list(made.args[2:2 + t.ndim])
@@ -117,15 +84,15 @@ def _reach(b, array, dims):
     low, high = b.const(Int, 0), b.const(Int, m.item_bytes(array.type.dtype))
     zero, one = low, b.const(Int, 1)
     for axis, n in enumerate(dims):
-        stride = b.op(m.ARRAY_STRIDE, array, type=Int, axis=axis)
-        reach = b.op(a.IMUL, b.op(a.ISUB, n, one, type=Int), stride, type=Int)
+        stride = b.int(m.ARRAY_STRIDE, array, axis=axis)
+        reach = b.int(a.IMUL, b.int(a.ISUB, n, one), stride)
         # elements in the order of their addresses
         if array.type.layout == "C" or isinstance(stride_key(b, array, axis), int):
-            high = b.op(a.IADD, high, reach, type=Int)
+            high = b.int(a.IADD, high, reach)
             continue
-        negative = b.op(a.ILT, reach, zero, type=Bool)
-        low = b.op(a.IADD, low, b.op(s.SELECT, negative, reach, zero, type=Int), type=Int)
-        high = b.op(a.IADD, high, b.op(s.SELECT, negative, zero, reach, type=Int), type=Int)
+        negative = b.test(a.ILT, reach, zero)
+        low = b.int(a.IADD, low, b.int(s.SELECT, negative, reach, zero))
+        high = b.int(a.IADD, high, b.int(s.SELECT, negative, zero, reach))
     return low, high
 
 
@@ -140,7 +107,7 @@ class Overlap:
     """
 
     def __init__(self, b, x, dims):
-        self.b, self.x, self.dims, self.start = b, x, dims, b.op(m.ARRAY_DATA, x, type=Int)
+        self.b, self.x, self.dims, self.start = b, x, dims, b.int(m.ARRAY_DATA, x)
         self.groups: dict = {}  # a key of lengths and strides -> [(array, its lengths, whether not where it is x)]
         self.tests: list[Value] = []  # of arrays that begin where x does
 
@@ -152,52 +119,51 @@ class Overlap:
         if equal and start_of(b, y) is start_of(b, self.x):
             self.tests += self._differences(y, lengths)
             return
-        key = (equal, m.item_bytes(t.dtype), *map(b.key, lengths), *(stride_key(b, y, k) for k in range(t.ndim)))
+        key = (equal, m.item_bytes(t.dtype), *map(length_key, lengths), *(stride_key(b, y, k) for k in range(t.ndim)))
         self.groups.setdefault(key, []).append((y, lengths, equal))
 
     def _by_addresses(self, y, lengths, equal) -> Value:
         b, start = self.b, self._start(y)
         (low, high), (low2, high2) = _reach(b, self.x, self.dims), _reach(b, y, lengths)
-        low, high = (b.op(a.IADD, self.start, v, type=Int) for v in (low, high))
-        low2, high2 = (b.op(a.IADD, start, v, type=Int) for v in (low2, high2))
-        meet = b.op(a.BAND, b.op(a.ILT, low, high2, type=Bool), b.op(a.ILT, low2, high, type=Bool), type=Bool)
+        low, high = (b.int(a.IADD, self.start, v) for v in (low, high))
+        low2, high2 = (b.int(a.IADD, start, v) for v in (low2, high2))
+        meet = b.test(a.BAND, b.test(a.ILT, low, high2), b.test(a.ILT, low2, high))
         if equal:
-            differ = b.any([b.op(a.INE, start, self.start, type=Bool), *self._differences(y, lengths)])
-            meet = b.op(a.BAND, meet, differ, type=Bool)
+            differ = b.any([b.test(a.INE, start, self.start), *self._differences(y, lengths)])
+            meet = b.test(a.BAND, meet, differ)
         return meet
 
     def _by_distances(self, group) -> Value:
         b, (y, lengths, equal) = self.b, group[0]
         (low, high), (low2, high2) = _reach(b, self.x, self.dims), _reach(b, y, lengths)
-        first = b.op(a.ISUB, low, b.op(a.ISUB, high2, b.const(Int, 1), type=Int), type=Int)
-        width = b.op(a.ISUB, b.op(a.ISUB, high, low2, type=Int), first, type=Int)
+        first = b.int(a.ISUB, low, b.int(a.ISUB, high2, b.const(Int, 1)))
+        width = b.int(a.ISUB, b.int(a.ISUB, high, low2), first)
         if equal:
             itself, differ = b.const(Int, 0), self._differences(y, lengths)
             if differ:
-                itself = b.op(s.SELECT, b.any(differ), b.const(Int, _NO_DISTANCE), itself, type=Int)
+                itself = b.int(s.SELECT, b.any(differ), b.const(Int, _NO_DISTANCE), itself)
         least = None
         for y, _, _ in group:
-            distance = b.op(a.ISUB, self._start(y), self.start, type=Int)
-            number = b.cast(b.op(a.ISUB, distance, first, type=Int), uint64)
+            distance = b.int(a.ISUB, self._start(y), self.start)
+            number = b.cast(b.int(a.ISUB, distance, first), uint64)
             if equal:
-                number = b.op(s.SELECT, b.op(a.IEQ, distance, itself, type=Bool), b.const(uint64, _MOST), number,
-                              type=uint64)
-            least = number if least is None else b.op(s.SELECT, b.op(a.ILT, number, least, type=Bool), number, least,
+                number = b.op(s.SELECT, b.test(a.IEQ, distance, itself), b.const(uint64, _MOST), number, type=uint64)
+            least = number if least is None else b.op(s.SELECT, b.test(a.ILT, number, least), number, least,
                                                       type=uint64)
-        return b.op(a.ILT, least, b.cast(width, uint64), type=Bool)
+        return b.test(a.ILT, least, b.cast(width, uint64))
 
     def _start(self, y) -> Value:
-        return self.b.op(m.ARRAY_DATA, y, type=Int)
+        return self.b.int(m.ARRAY_DATA, y)
 
     def _differences(self, y, lengths) -> list[Value]:
         """Tests whether lengths and strides differ from those of x, where that is not known."""
         b, found = self.b, []
         for k, (n, length) in enumerate(zip(self.dims, lengths)):
             if stride_key(b, self.x, k) != stride_key(b, y, k):
-                strides = (b.op(m.ARRAY_STRIDE, v, type=Int, axis=k) for v in (self.x, y))
-                found.append(b.op(a.INE, *strides, type=Bool))
-            if not b.same(n, length):
-                found.append(b.op(a.INE, n, length, type=Bool))
+                strides = (b.int(m.ARRAY_STRIDE, v, axis=k) for v in (self.x, y))
+                found.append(b.test(a.INE, *strides))
+            if not same(n, length):
+                found.append(b.test(a.INE, n, length))
         return found
 
     def found(self) -> Value:
@@ -215,7 +181,7 @@ def _may_be_new(v: Value) -> bool:
 def start_of(b, v: Value) -> Value:
     """An array that starts at the same address as `v`."""
     while (made := v.inst) is not None and (made.op is s.RETYPE or made.op is m.ARRAY_VIEW
-                                                   and b.is_const(made.args[1], 0)):
+                                                   and is_const(made.args[1], 0)):
         v = made.args[0]
     return v
 
@@ -237,11 +203,7 @@ def stride_key(b, v: Value, axis: int):
 
 
 def retyped(b, v: Value, t) -> Value:
-    if v.type is t:
-        return v
-    found = b.op(s.RETYPE, v, type=t)
-    b.insts[-1].attrs["type"] = t
-    return found
+    return v if v.type is t else b.make(s.RETYPE, t, v, type=t)
 
 
 def stepping(t: Array) -> bool:
@@ -253,18 +215,18 @@ def is_settled(b, v: Value) -> bool:
     """Whether the elements along the last axis are known to be contiguous."""
     made = v.inst
     return (v.type.layout == "C" or made is not None and made.op is m.ARRAY_VIEW
-            and b.is_const(made.args[-1], m.item_bytes(v.type.dtype)))
+            and is_const(made.args[-1], m.item_bytes(v.type.dtype)))
 
 
 def is_reversed(b, v: Value) -> bool:
     """Whether the elements along the last axis are known to be contiguous in reverse order."""
     made = v.inst
     stride = made.args[-1].inst if made is not None and made.op is m.ARRAY_VIEW and v.type.ndim else None
-    if stride is None or stride.op is not a.IMUL or not b.is_const(stride.args[0], -1):
+    if stride is None or stride.op is not a.IMUL or not is_const(stride.args[0], -1):
         return False
     whole = stride.args[1].inst
     if whole is None or whole.op is not m.ARRAY_STRIDE:
-        return b.is_const(stride.args[1], m.item_bytes(v.type.dtype))
+        return is_const(stride.args[1], m.item_bytes(v.type.dtype))
     source = whole.args[0].type
     return source.layout == "C" and whole.attrs["axis"] == source.ndim - 1 and source.dtype is v.type.dtype
 
@@ -273,11 +235,11 @@ def step_of(b, v: Value, dim: Value, length: Value) -> Value:
     """The number of elements from one to the next along the last axis of `v`, which has length `dim`, in an index space
     of length `length`; 0 where it is broadcast."""
     size = m.item_bytes(v.type.dtype)
-    known = _known_step(v) if b.same(dim, length) else None
+    known = _known_step(v) if same(dim, length) else None
     if known is not None:
         return b.const(Int, known)
-    stride = b.const(Int, size) if is_settled(b, v) else b.op(m.ARRAY_STRIDE, v, type=Int, axis=v.type.ndim - 1)
-    return b.op(m.ARRAY_STEP, dim, length, stride, type=Int, size=size)
+    stride = b.const(Int, size) if is_settled(b, v) else b.int(m.ARRAY_STRIDE, v, axis=v.type.ndim - 1)
+    return b.int(m.ARRAY_STEP, dim, length, stride, size=size)
 
 
 def is_made_here(v: Value) -> bool:
@@ -302,7 +264,7 @@ def _known_step(v: Value) -> int | None:
 
 
 def stepped(b, index: list, step: Value | None) -> list:
-    return index if step is None else [*index[:-1], b.op(a.IMUL, index[-1], step, type=Int)]
+    return index if step is None else [*index[:-1], b.int(a.IMUL, index[-1], step)]
 
 
 def strided(v: Value) -> bool:
@@ -326,8 +288,8 @@ def settled(b: Builder, v: Value, always=False) -> Value:
     if t.layout == "C":
         if not always:
             return v
-        dims = [b.op(m.ARRAY_DIM, v, type=Int, axis=k) for k in range(t.ndim)]
-        args = [v, b.const(Int, 0), *dims, *(b.op(m.ARRAY_STRIDE, v, type=Int, axis=k) for k in range(t.ndim - 1))]
+        dims = [b.int(m.ARRAY_DIM, v, axis=k) for k in range(t.ndim)]
+        args = [v, b.const(Int, 0), *dims, *(b.int(m.ARRAY_STRIDE, v, axis=k) for k in range(t.ndim - 1))]
     elif made is not None and made.op is m.ARRAY_VIEW:
         stride = made.args[-1].inst
         if stride is None or stride.op is not m.ARRAY_STRIDE:
@@ -338,6 +300,4 @@ def settled(b: Builder, v: Value, always=False) -> Value:
         args = made.args[:-1]
     else:
         return v
-    found = b.op(m.ARRAY_VIEW, *args, b.const(Int, m.item_bytes(t.dtype)), type=t)
-    b.insts[-1].attrs["type"] = t
-    return found
+    return b.make(m.ARRAY_VIEW, t, *args, b.const(Int, m.item_bytes(t.dtype)), type=t)

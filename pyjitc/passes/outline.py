@@ -12,7 +12,7 @@ from ..ir.uses import readers, used_from_outside
 from ..ops import control
 from ..ops.structure import TUPLE_GET, TUPLE_MAKE
 from ..types.kinds import Array, NoneType, Tuple, is_scalar
-from .rewrite import clone_blocks, clone_inst, substitute
+from .rewrite import Builder, clone_blocks, clone_inst, substitute
 
 __all__ = ["Outliner"]
 
@@ -76,8 +76,7 @@ class Outliner:
             start.params.append(values[v])
         start.insts += [clone_inst(v.inst, values, {}) for v in given if v.inst is not None and v not in values]
         copies = clone_blocks(order, values)
-        start.insts.append(ir.Inst(control.JUMP, (), {}, None, loc,
-                                   [ir.Edge(copies[loop.header], [values[v] for v in entry.args])]))
+        Builder(start.insts, loc).jump(ir.Edge(copies[loop.header], [values[v] for v in entry.args]))
         for block in copies.values():
             for edge in block.terminator.targets:
                 if edge.block is exit:
@@ -100,7 +99,7 @@ class Outliner:
         for k, v in zip(returned, got):
             passed[k] = v
         self.replaced.update(zip(read, got[len(returned):]))
-        call.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(exit, passed)]))
+        Builder(call.insts, loc).jump(ir.Edge(exit, passed))
         entry.block, entry.args = call, []
         fn.blocks.append(call)
         self.made += 1

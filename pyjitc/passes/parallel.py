@@ -39,8 +39,7 @@ from . import counted
 from .alias import Aliases, root_of
 from .carried import LEFT_ONLY, SUMS, Carried, Serial
 from .chunks import SHAPES, Chunks, unmark
-from .operands import Builder
-from .rewrite import clone_blocks, growing, substitute
+from .rewrite import Builder, clone_blocks, growing, join_edges, substitute
 
 __all__ = ["run"]
 
@@ -99,10 +98,9 @@ def _fork(fn: ir.Function, loop, marked) -> bool:
         unmark(copies[loop.header].terminator)
         guard = ir.Block("rows")
         b = Builder(guard.insts, loop.header.terminator.loc, None)
-        few = b.op(a.ILE, count.start[count.left], b.const(k.Int, 1), type=k.Bool)
+        few = b.test(a.ILE, count.start[count.left], b.const(k.Int, 1))
         args = count.entry.args
-        guard.insts.append(ir.Inst(control.BRANCH, (few,), {}, None, b.loc,
-                                   [ir.Edge(copies[loop.header], args), ir.Edge(loop.header, args)]))
+        Builder(guard.insts, b.loc).branch(few, ir.Edge(copies[loop.header], args), ir.Edge(loop.header, args))
         count.entry.block, count.entry.args = guard, []
         fn.blocks += [guard, *copies.values()]
         fn.blocks = reverse_postorder(fn)
@@ -164,11 +162,7 @@ class _Region(Carried):
         entries = self.loop.entries(in_edges(self.fn.blocks))
         if len(entries) < 2:
             return
-        before = ir.Block("enter", [ir.Value(p.type, p.name) for p in self.header.params])
-        before.insts.append(ir.Inst(control.JUMP, targets=[ir.Edge(self.header, before.params)]))
-        for _, _, edge in entries:
-            edge.block = before
-        self.fn.blocks.append(before)
+        self.fn.blocks.append(join_edges([edge for _, _, edge in entries], "enter"))
 
     def count_beside(self, test: ir.Inst | None) -> None:
         """Where an iteration reads the number of those that are left, which in a chunk are fewer, let it read another
@@ -192,7 +186,7 @@ class _Region(Carried):
         latch = next(block for block in self.loop.blocks if self.back in block.edges())
         self.back.args.append(self.back.args[at])
         b = Builder([], latch.terminator.loc, None)
-        self.back.args[at] = b.op(a.IADD, left, b.const(k.Int, -1), type=k.Int)
+        self.back.args[at] = b.int(a.IADD, left, b.const(k.Int, -1))
         latch.insts[-1:-1] = b.insts
         self.analyse()
         count = counted.find(self.loop, self.defs, self.edges)

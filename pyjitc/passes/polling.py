@@ -42,13 +42,13 @@ from ..ops import control
 from ..ops.arith import CAST, IADD, IAND, IEQ, IGT, ILT, IMUL, INE, ISHR, ISUB
 from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_NEW, ARRAY_STORE, FUEL, HIDDEN, POLL, item_bytes
 from ..ops.structure import SELECT
-from ..types.kinds import Bool, Int
+from ..types.kinds import Int
 from .counted import FEW, Definitions, affine, counts_down, find, step_of
 from .hints import (
     in_order, note, note_columns, note_independent, note_ordered, of_numbers, one_by_one, packs, size, strided_accesses,
     walk, worth_unrolling,
 )
-from .rewrite import clone_blocks, split_edge
+from .rewrite import Builder, clone_blocks, split_edge
 
 __all__ = ["run"]
 
@@ -489,10 +489,8 @@ def _count_to_zero(counted, defs) -> None:
     """Let the loop test `left != 0`, from which LLVM finds the number of trips most quickly."""
     branch = counted.loop.header.terminator
     if _not_negative(counted.start[counted.left], defs):
-        zero, more = ir.Value(Int), ir.Value(Bool)
-        counted.loop.header.insts[-1:] = [ir.Inst(control.CONST, (), {"value": 0}, zero, branch.loc),
-                                          ir.Inst(INE, (counted.left, zero), {}, more, branch.loc), branch]
-        branch.args = [more]
+        b = Builder(counted.loop.header.insts, branch.loc, before_last=True)
+        branch.args = [b.test(INE, counted.left, b.const(Int, 0))]
 
 
 def _between_polls(loop) -> tuple[int, int]:
@@ -500,13 +498,13 @@ def _between_polls(loop) -> tuple[int, int]:
     return (_FEW_CALLS, _CALL) if _may_take_long(loop) else (STRIP, 1)
 
 
-def _poll_for(take, cost: int, loc) -> list[ir.Inst]:
-    """A poll for `take` iterations."""
-    if cost == 1:
-        return [ir.Inst(POLL, (take,), {}, None, loc)]
-    each, work = ir.Value(Int), ir.Value(Int)
-    return [ir.Inst(control.CONST, (), {"value": cost}, each, loc), ir.Inst(IMUL, (take, each), {}, work, loc),
-            ir.Inst(POLL, (work,), {}, None, loc)]
+def _poll_for(b: Builder, left, loop) -> ir.Value:
+    """Poll for the iterations until the next poll of a loop that has `left` iterations; returns how many they are."""
+    most, cost = _between_polls(loop)
+    limit = b.const(Int, most)
+    take = b.int(SELECT, b.test(ILT, left, limit), left, limit)
+    b.op(POLL, take if cost == 1 else b.int(IMUL, take, b.const(Int, cost)))
+    return take
 
 
 def _strip(fn, counted, edges, defs, readers, unroll):
@@ -518,13 +516,11 @@ def _strip(fn, counted, edges, defs, readers, unroll):
     # before the loop: the length of the strip, and the poll
     strip = ir.Block("strip", [ir.Value(p.type, p.name) for p in header.params])
     left = strip.params[at]
-    limit, fewer, take = ir.Value(Int), ir.Value(Bool), ir.Value(Int, "take")
     passed = [p for k, p in enumerate(strip.params) if k != at or not spare]
-    most, cost = _between_polls(loop)
-    strip.insts = [
-        ir.Inst(control.CONST, (), {"value": most}, limit, loc), ir.Inst(ILT, (left, limit), {}, fewer, loc),
-        ir.Inst(SELECT, (fewer, left, limit), {}, take, loc), *_poll_for(take, cost, loc),
-        ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(header, [*passed, take])])]
+    b = Builder(strip.insts, loc)
+    take = _poll_for(b, left, loop)
+    take.name = "take"
+    b.jump(ir.Edge(header, [*passed, take]))
     for source, inst, edge in edges[header]:
         if source in loop.blocks:  # the inner loop counts the strip down
             down, one = ir.Value(Int), ir.Value(Int)
@@ -544,24 +540,20 @@ def _strip(fn, counted, edges, defs, readers, unroll):
         _drop(counted)
     header.params.append(counter)
     # after the loop: the trips that remain after the strip
-    zero, more = ir.Value(Int), ir.Value(Bool)
     # LLVM recognises the count fastest with `!=`
     test = INE if _not_negative(counted.start[counted.left], defs) else IGT
-    header.insts[-1:] = [ir.Inst(control.CONST, (), {"value": 0}, zero, loc),
-                         ir.Inst(test, (counter, zero), {}, more, loc), branch]
-    branch.args = [more]
+    b = Builder(header.insts, loc, before_last=True)
+    branch.args = [b.test(test, counter, b.const(Int, 0))]
     after = ir.Block("rest")
-    none, rest, again = ir.Value(Int), ir.Value(Int), ir.Value(Bool)
-    after.insts = [ir.Inst(ISUB, (left, take), {"flags": "nuw nsw"}, rest, loc)]
+    b = Builder(after.insts, loc)
+    rest = b.int(ISUB, left, take, flags="nuw nsw")
     carried = header.params[:-1]
     if not unroll and not loop.has_hint("novectorize") and (
             _is_narrow(loop) or loop.parent is not None and not _goes_down(counted, defs)):
-        carried = [_after_strip(*each, counted, take, after) for each in zip(carried, passed, back)]
+        carried = [_after_strip(*each, counted, take, b) for each in zip(carried, passed, back)]
     if spare:
         carried = [*carried[:at], rest, *carried[at:]]
-    after.insts += [
-        ir.Inst(control.CONST, (), {"value": 0}, none, loc), ir.Inst(IGT, (rest, none), {}, again, loc),
-        ir.Inst(control.BRANCH, (again,), {"likely": False}, None, loc, [ir.Edge(strip, carried), branch.targets[1]])]
+    b.branch(b.test(IGT, rest, b.const(Int, 0)), ir.Edge(strip, carried), branch.targets[1], likely=False)
     branch.targets[1] = ir.Edge(after)
     fn.blocks += [strip, after]
 
@@ -578,22 +570,16 @@ def _goes_down(counted, defs) -> bool:
                for index in i.args[1:i.args[0].type.ndim] for v in affine(index, defs, loop.blocks, {}).terms)
 
 
-def _after_strip(p, start, following, counted, take, after) -> ir.Value:
+def _after_strip(p, start, following, counted, take, b: Builder) -> ir.Value:
     """What the header's parameter p is after a strip of `take` trips, at whose start it is `start`. Each trip replaces
-    it by `following`. For an index, that is a sum in the block `after`: LLVM vectorises the trips that a loop of long
-    vectors leaves over, in shorter ones, only where nothing reads what the trips have counted. A first call takes
+    it by `following`. For an index, that is a sum, computed after the strip: LLVM vectorises the trips that a loop of
+    long vectors leaves over, in shorter ones, only where nothing reads what the trips have counted. A first call takes
     longer for that, so only loops inside others, which may be short, and those of many lanes have it."""
     step = counted.steps.get(p)
     if step is None or abs(step) > _LONG_STEP:
         return p
-    loc, by = after.insts[0].loc, take
-    if step != 1:
-        constant, by = ir.Value(Int), ir.Value(Int)
-        after.insts += [ir.Inst(control.CONST, (), {"value": step}, constant, loc),
-                        ir.Inst(IMUL, (take, constant), {"flags": "nsw"}, by, loc)]
-    flags = {"flags": "nsw"} if "nsw" in following.inst.attrs.get("flags", "") else {}
-    after.insts.append(ir.Inst(IADD, (start, by), flags, ir.Value(Int), loc))
-    return after.insts[-1].result
+    by = take if step == 1 else b.int(IMUL, take, b.const(Int, step), flags="nsw")
+    return b.int(IADD, start, by, **({"flags": "nsw"} if "nsw" in following.inst.attrs.get("flags", "") else {}))
 
 
 def _drop(counted) -> None:
@@ -621,12 +607,6 @@ def _pause(fn, counted, edges, readers):
     # An index with step one replaces `left` as the counter, where `left` has no other use.
     index = (next((p for p, step in counted.steps.items() if step == 1), None) if _only_counts(counted, readers)
              else None)
-    insts = []
-
-    def do(op, *args, type=Int, **attrs):
-        insts.append(ir.Inst(op, args, attrs, ir.Value(type), loc))
-        return insts[-1].result
-
     # before the loop: set so that the first test leaves to the poll
     stop = ir.Value(Int, "stop")
     end = None
@@ -636,8 +616,9 @@ def _pause(fn, counted, edges, readers):
                 first = edge.args[at]
             else:
                 first = edge.args[header.params.index(index)]
-                end = do(IADD, first, edge.args[at])
-                source.insts[source.insts.index(inst):source.insts.index(inst)] = insts
+                b = Builder([], loc)
+                end = b.int(IADD, first, edge.args[at])
+                source.insts[source.insts.index(inst):source.insts.index(inst)] = b.insts
             edge.args = [*(v for k, v in enumerate(edge.args) if k != at or index is None), first]
     # the loop
     go, pause, on = ir.Block("go", [ir.Value(Int, "stop")]), ir.Block("pause"), ir.Block("on")
@@ -648,30 +629,19 @@ def _pause(fn, counted, edges, readers):
         _drop(counted)
     header.params.append(stop)
     body, out = branch.targets
-    insts = []
-    more = do(IGT, counted.left, stop, type=Bool) if index is None else do(INE, index, stop, type=Bool)
-    header.insts[-1:] = [*insts, branch]
+    b = Builder(header.insts, loc, before_last=True)
+    more = b.test(IGT, counted.left, stop) if index is None else b.test(INE, index, stop)
     branch.args, branch.targets = [more], [ir.Edge(go, [stop]), ir.Edge(pause)]
     branch.attrs = {**branch.attrs, "likely": True}
-    go.insts = [ir.Inst(control.JUMP, (), {}, None, loc, [body])]
-    insts = []
-    rest = counted.left if index is None else do(ISUB, end, index)
-
-    def poll():
-        most, cost = _between_polls(loop)
-        limit = do(control.CONST, value=most)
-        take = do(SELECT, do(ILT, rest, limit, type=Bool), rest, limit)
-        insts.extend(_poll_for(take, cost, loc))
-        return take
-
+    Builder(go.insts, loc).jump(body)
+    b = Builder(pause.insts, loc)
+    rest = counted.left if index is None else b.int(ISUB, end, index)
     # a loop around this one relies on the poll where this one makes no trip
-    take = poll() if loop.parent is not None else None
-    again = do(IGT, rest, do(control.CONST, value=0), type=Bool)
-    insts.append(ir.Inst(control.BRANCH, (again,), {}, None, loc, [ir.Edge(on), out]))
-    pause.insts, insts = insts, []
-    take = take or poll()
-    following = do(ISUB, counted.left, take) if index is None else do(IADD, index, take)
-    on.insts = [*insts, ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(go, [following])])]
+    take = _poll_for(b, rest, loop) if loop.parent is not None else None
+    b.branch(b.test(IGT, rest, b.const(Int, 0)), ir.Edge(on), out)
+    b = Builder(on.insts, loc)
+    take = take or _poll_for(b, rest, loop)
+    b.jump(ir.Edge(go, [b.int(ISUB, counted.left, take) if index is None else b.int(IADD, index, take)]))
     fn.blocks += [go, pause, on]
 
 

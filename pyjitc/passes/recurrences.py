@@ -18,12 +18,12 @@ from ..ir.cfg import LoopNest, in_edges, reverse_postorder, successors
 from ..ops import arith as a
 from ..ops import control
 from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE
-from ..types.kinds import Bool, Int, is_float, is_integer
+from ..types.kinds import Int, is_float, is_integer
 from .alias import Aliases
 from .counted import Affine, Counted, Definitions, affine, find, first_and_last
-from .operands import Builder, constant_of
+from .operands import constant_of
 from .repair import repair
-from .rewrite import substitute
+from .rewrite import Builder, substitute
 
 __all__ = ["run"]
 
@@ -139,21 +139,20 @@ class _Loop:
         start = dict(zip(header.params, entry.args))
         enter, first, begin = ir.Block("enter"), ir.Block("first"), ir.Block("begin", [ir.Value(t)])
         b = Builder(enter.insts, loc, None)
-        more = b.op(a.IGT, start[counted.left], b.const(Int, 0), type=Bool)
+        more = b.test(a.IGT, start[counted.left], b.const(Int, 0))
         indices = [self.at_start(index, b) for index in load.args[1:]]
         if not self.nest.dom.dominates(block, self.loop.latches[0]):
             # The first trip need not load the element, which may lie outside of the array.
             for axis, index in enumerate(indices):
-                length = b.op(ARRAY_DIM, load.args[0], type=Int, axis=axis)
+                length = b.int(ARRAY_DIM, load.args[0], axis=axis)
                 for test, bound in (a.IGE, b.const(Int, 0)), (a.ILT, length):
-                    more = b.op(a.BAND, more, b.op(test, index, bound, type=Bool), type=Bool)
+                    more = b.both(more, b.test(test, index, bound))
         none = b.const(t, constant_of(t, 0))
-        enter.insts.append(ir.Inst(control.BRANCH, (more,), {}, None, loc, [ir.Edge(first), ir.Edge(begin, [none])]))
-        element = Builder(first.insts, loc, None).op(
-            ARRAY_LOAD, load.args[0], *indices, type=t, **load.attrs)
-        first.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(begin, [element])]))
+        b.branch(more, ir.Edge(first), ir.Edge(begin, [none]))
+        f = Builder(first.insts, loc)
+        f.jump(ir.Edge(begin, [f.op(ARRAY_LOAD, load.args[0], *indices, type=t, **load.attrs)]))
         carried = ir.Value(t, load.result.name)
-        begin.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(header, [*entry.args, begin.params[0]])]))
+        Builder(begin.insts, loc).jump(ir.Edge(header, [*entry.args, begin.params[0]]))
         entry.block, entry.args = enter, []
         header.params.append(carried)
         block.insts.remove(load)
@@ -175,6 +174,5 @@ class _Loop:
         found = b.const(Int, form.constant)
         for v, c in form.terms.items():
             term = start.get(v, v)
-            found = b.op(a.IADD, found, term if c == 1 else b.op(a.IMUL, term, b.const(Int, c), type=Int),
-                         type=Int)
+            found = b.int(a.IADD, found, term if c == 1 else b.int(a.IMUL, term, b.const(Int, c)))
         return found

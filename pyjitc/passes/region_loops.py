@@ -8,7 +8,7 @@ from ..ops import arith as a
 from ..ops import control, gpu, grid, memory, structure
 from ..ops.control import CONST, JUMP, RETURN
 from ..types.kinds import Bool, Int
-from .rewrite import clone_blocks, clone_inst
+from .rewrite import Builder, clone_blocks, clone_inst
 
 __all__ = ["RegionLoop"]
 
@@ -120,8 +120,7 @@ class RegionLoop:
         if self.plan.masked and self.region is not self.regions[0]:
             self.begin = ir.Block("waiting")
             here = self.make(self.thread, grid.STATE_IS, self.linear, type=Bool, region=self.region.number)
-            self.thread.insts.append(ir.Inst(control.BRANCH, (here,), {}, None, self.loc,
-                                             [ir.Edge(self.begin), ir.Edge(self.latch)]))
+            Builder(self.thread.insts, self.loc).branch(here, ir.Edge(self.begin), ir.Edge(self.latch))
         for inst in self.kernel.own:
             if inst.op is gpu.THREAD_ID:
                 self.values[inst.result] = place[inst.attrs["axis"]]

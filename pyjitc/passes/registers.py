@@ -21,8 +21,7 @@ from ..ops import control
 from ..ops.structure import CHOOSE, SELECT, TUPLE_AT, TUPLE_MAKE
 from ..types.kinds import Bool, Int, NpInt, Tuple
 from .counted import Counted, Definitions, find
-from .operands import Builder
-from .rewrite import substitute
+from .rewrite import Builder, substitute
 
 __all__ = ["run"]
 
@@ -231,7 +230,7 @@ def _replace(fn, counted: Counted, trips: int) -> bool:
     block, values = ir.Block("register"), {p: counted.start[p] for p in loop.header.params if p in state}
     for n in [most] * (trips // most) + [trips % most] * (trips % most > 0):
         values = {p: _look_up(block, values, p, *after[n - 1][p], counted.entry_inst.loc) for p in values}
-    block.insts.append(ir.Inst(control.JUMP, (), {}, None, counted.entry_inst.loc, [counted.exit]))
+    Builder(block.insts, counted.entry_inst.loc).jump(counted.exit)
     counted.entry.block, counted.entry.args = block, []
     fn.blocks.append(block)
     substitute(fn.blocks, values)

@@ -15,12 +15,11 @@ from __future__ import annotations
 from ..base.options import Options
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges, reverse_postorder
-from ..ops import control
 from ..ops.arith import CHECK_NONZERO, IADD, IEQ, IFLOORDIV, IGT, IMOD, IMUL
 from ..ops.structure import SELECT
-from ..types.kinds import Bool, Int
+from ..types.kinds import Int
 from .counted import Definitions, affine, find, step_of
-from .rewrite import split_edge, substitute
+from .rewrite import Builder, split_edge, substitute
 
 __all__ = ["run"]
 
@@ -101,10 +100,7 @@ def _count(header, before, back, found, replaced) -> None:
     """Replace divisions by parameters of the loop. found: divisions by one divisor whose dividends differ only by
     constants; back: the back edges."""
     loc, entry = found[0].inst.loc, before.insts[-1].targets[0]
-
-    def make(op, *args, type=Int, **attrs):
-        insts.insert(len(insts) - 1, ir.Inst(op, args, attrs, ir.Value(type), loc))
-        return insts[-2].result
+    b, h = (Builder(block.insts, loc, before_last=True) for block in (before, header))
 
     def parameter(first, name):
         p = ir.Value(Int, name)
@@ -114,25 +110,24 @@ def _count(header, before, back, found, replaced) -> None:
 
     def at_first(form):
         """The value of a form when the loop is entered."""
-        total = make(control.CONST, value=form.constant) if form.constant else None
+        total = b.const(Int, form.constant) if form.constant else None
         for v, c in form.terms.items():
             if v is found[0].counter:
                 v = entry.args[header.params.index(v)]
-            one = v if c == 1 else make(IMUL, v, make(control.CONST, value=c))
-            total = one if total is None else make(IADD, total, one)
+            one = v if c == 1 else b.int(IMUL, v, b.const(Int, c))
+            total = one if total is None else b.int(IADD, total, one)
         return total
 
-    insts = before.insts
     divisor, step = found[0].divisor, found[0].step
-    zero, one = make(control.CONST, value=0), make(control.CONST, value=step)
+    zero, one = b.const(Int, 0), b.const(Int, step)
     change = one  # by how much a quotient changes where its remainder starts again
-    limit, again = (divisor, zero) if step > 0 else (one, make(IADD, divisor, one))
+    limit, again = (divisor, zero) if step > 0 else (one, b.int(IADD, divisor, one))
     if not any(d.positive for d in found):  # remainders of a negative number are negative
-        positive = make(IGT, divisor, zero, type=Bool)
-        limit = make(SELECT, positive, limit, one if step > 0 else divisor)
-        again = make(SELECT, positive, again, make(IADD, divisor, one) if step > 0 else zero)
+        positive = b.test(IGT, divisor, zero)
+        limit = b.int(SELECT, positive, limit, one if step > 0 else divisor)
+        again = b.int(SELECT, positive, again, b.int(IADD, divisor, one) if step > 0 else zero)
         if any(d.inst.op is IFLOORDIV for d in found):
-            change = make(SELECT, positive, one, make(control.CONST, value=-step))
+            change = b.int(SELECT, positive, one, b.const(Int, -step))
     after: dict[int, ir.Value] = {}  # constant of the dividend -> its remainder in the next trip
     wanted: dict[int, list[_Division]] = {}
     for division in found:
@@ -140,18 +135,16 @@ def _count(header, before, back, found, replaced) -> None:
     for constant in sorted(wanted, reverse=step < 0):
         remainders = [d for d in wanted[constant] if d.inst.op is IMOD]
         quotients = [d for d in wanted[constant] if d.inst.op is IFLOORDIV]
-        insts = before.insts
         remainder = after.get(constant) if not quotients else None
         if remainder is None:
             start = at_first(wanted[constant][0].form)  # here the divisor may still be 0
-            remainder = parameter(make(IMOD, start, divisor), "remainder")
-            quotient = parameter(make(IFLOORDIV, start, divisor), "quotient") if quotients else None
-            insts = header.insts
-            following = make(IADD, remainder, one)
-            last = make(IEQ, following, limit, type=Bool)
-            passed = [make(SELECT, last, again, following)]
+            remainder = parameter(b.int(IMOD, start, divisor), "remainder")
+            quotient = parameter(b.int(IFLOORDIV, start, divisor), "quotient") if quotients else None
+            following = h.int(IADD, remainder, one)
+            last = h.test(IEQ, following, limit)
+            passed = [h.int(SELECT, last, again, following)]
             if quotients:
-                passed.append(make(SELECT, last, make(IADD, quotient, change), quotient))
+                passed.append(h.int(SELECT, last, h.int(IADD, quotient, change), quotient))
             after[constant + step] = passed[0]
             for edge in back:
                 edge.args += passed

@@ -38,8 +38,6 @@ _READ = frozenset((operator.getitem, operator.add, operator.mul, operator.contai
 _SILENT = frozenset((tuple, hash, set.update))
 # Functions without effects if all their arguments are numbers, texts and the like.
 _COMPUTED = frozenset((int, float, complex, str, repr, bool, abs, divmod, pow, round, int.from_bytes))
-_PARTS = frozenset((RETYPE, structure.TUPLE_GET, structure.STRUCT_GET, structure.CAPTURE_GET))
-_MADE_OF_PARTS = frozenset((structure.TUPLE_MAKE, structure.STRUCT_MAKE, structure.FUNCTION_MAKE))
 _LEAVES = frozenset((control.INVOKE,))  # a failure in a callee belongs to an instruction of the callee
 # what a handler does before it compares classes, and on its way out
 _PASSING = frozenset((exceptions.EXC_FETCH, exceptions.EXC_PUSH, exceptions.EXC_POP, memory.RELEASE, control.CONST))
@@ -250,11 +248,11 @@ def _is_known(v: ir.Value) -> bool:
 
 def _is_fresh(v: ir.Value, own: set[ir.Value] | frozenset = frozenset()) -> bool:
     """Whether a value is made during the call, together with all objects that can be changed through it."""
-    while v.inst is not None and v.inst.op in _PARTS:
+    while v.inst is not None and (v.inst.op is RETYPE or v.inst.op.traits & ir.UNPACKS):
         v = v.inst.args[0]
     if v.inst is None:
         return v in own
-    if v.inst.op in _MADE_OF_PARTS:
+    if v.inst.op.traits & ir.PACKS:
         return all([not x.type.refcounted or _is_fresh(x, own) for x in v.inst.args])
     return v.inst.op is memory.CELL_NEW or v.inst.op is memory.ITERATOR_NEW or bool(
         (v.type.holder or type(v.type) is ObjectOf)

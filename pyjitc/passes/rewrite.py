@@ -1,12 +1,84 @@
-"""Helpers of several passes: substitute values, copy blocks, split edges, remove unreachable blocks."""
+"""Helpers of several passes: append instructions, substitute values, copy blocks, split edges, remove unreachable
+blocks."""
 from __future__ import annotations
 
-from ..ir.cfg import reachable_blocks, reverse_postorder
-from ..ir.core import RAISES, Block, Edge, Function, Inst, Loc, Value
-from ..ops.control import JUMP
+from typing import Any
 
-__all__ = ["resolve", "substitute", "clone_inst", "clone_blocks", "copy_of", "growing", "split_edge",
-           "remove_unreachable", "remove_params", "drop_check"]
+from ..ir.cfg import reachable_blocks, reverse_postorder
+from ..ir.core import RAISES, Block, Edge, Function, Inst, Loc, Op, Value
+from ..ops.arith import BAND, BOR, CAST
+from ..ops.control import BRANCH, CONST, JUMP
+from ..types.kinds import Bool, Int
+
+__all__ = ["Appender", "Builder", "resolve", "substitute", "clone_inst", "clone_blocks", "copy_of", "growing",
+           "split_edge", "join_edges", "remove_unreachable", "remove_params", "drop_check"]
+
+
+class Appender:
+    """Appends instructions to a list, or adds them before the last one of it, the terminator of a block."""
+
+    def __init__(self, insts: list[Inst], loc: Loc, *, before_last: bool = False):
+        self.insts, self.loc, self.behind = insts, loc, int(before_last)
+
+    def add(self, inst: Inst) -> Any:
+        """Add an instruction; returns its result."""
+        self.insts.insert(len(self.insts) - self.behind, inst)
+        return inst.result
+
+    def jump(self, edge: Edge, **attrs) -> None:
+        self.add(Inst(JUMP, (), attrs, None, self.loc, [edge]))
+
+    def branch(self, condition: Value, yes: Edge, no: Edge, **attrs) -> None:
+        self.add(Inst(BRANCH, (condition,), attrs, None, self.loc, [yes, no]))
+
+
+class Builder(Appender):
+    """An appender that makes the instructions. unwind: the edge along which those that may raise leave."""
+
+    def __init__(self, insts: list[Inst], loc: Loc, unwind: Edge | None = None, *, before_last: bool = False):
+        super().__init__(insts, loc, before_last=before_last)
+        self.unwind = unwind
+
+    def op(self, op: Op, *args: Value, type=None, **attrs) -> Any:
+        """The result of an operation; without a type it has none."""
+        inst = Inst(op, args, attrs, Value(type) if type is not None else None, self.loc)
+        if self.unwind is not None and op.effects & RAISES:
+            inst.unwind = Edge(self.unwind.block, self.unwind.args)
+        return self.add(inst)
+
+    def int(self, op: Op, *args: Any, **attrs) -> Value:
+        return self.op(op, *args, type=Int, **attrs)
+
+    def test(self, op: Op, *args: Any, **attrs) -> Value:
+        return self.op(op, *args, type=Bool, **attrs)
+
+    def const(self, t, value) -> Value:
+        return self.op(CONST, type=t, value=value)
+
+    def make(self, op: Op, t, *args: Value, **attrs) -> Any:
+        """As `op`, for a result of type t; one of the attributes may be called `type`."""
+        result = self.op(op, *args, type=t)
+        result.inst.attrs.update(attrs)
+        return result
+
+    def cast(self, value: Value, t) -> Value:
+        return self.make(CAST, t, value, type=t)
+
+    def both(self, one: Value | None, other: Value | None) -> Any:
+        """The test that both tests hold, of which one may be missing."""
+        return other if one is None else one if other is None else self.test(BAND, one, other)
+
+    def all(self, tests) -> Value:
+        return self._joined(BAND, tests, True)
+
+    def any(self, tests) -> Value:
+        return self._joined(BOR, tests, False)
+
+    def _joined(self, op: Op, tests, without: bool) -> Value:
+        found = None
+        for test in tests:
+            found = test if found is None else self.test(op, found, test)
+        return found if found is not None else self.const(Bool, without)
 
 
 def resolve(mapping: dict[Value, Value], value: Value) -> Value:
@@ -115,6 +187,16 @@ def split_edge(edge: Edge, name: str = "edge") -> Block:
     edge.block = middle
     edge.args = []
     return middle
+
+
+def join_edges(edges, name: str) -> Block:
+    """Let edges that lead to one block lead to a new block, which jumps there. The caller adds it to the function."""
+    target = edges[0].block
+    joined = Block(name, [Value(p.type, p.name) for p in target.params])
+    joined.insts.append(Inst(JUMP, targets=[Edge(target, joined.params)]))
+    for edge in edges:
+        edge.block = joined
+    return joined
 
 
 def remove_unreachable(fn: Function) -> bool:

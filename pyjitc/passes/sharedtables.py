@@ -20,7 +20,7 @@ from ..ops.pyobject import PY_UNBOX
 from ..types import kinds as k
 from ..types.kinds import CounterDict, DefaultDict, Dict, NativeTable, Set, Type
 from . import localtables
-from .aliases import MAKES, AliasClass, Aliases
+from .aliases import AliasClass, Aliases
 
 __all__ = ["may_share", "run"]
 
@@ -169,7 +169,7 @@ class _Groups(Aliases):
 
     def instruction(self, fn: ir.Function, block: ir.Block, inst: ir.Inst) -> None:
         entry = fn is self.functions[0]
-        if entry and inst.op in MAKES and self.only_returned(inst.result) or not self.relates(inst) and (
+        if entry and inst.op.traits & ir.PACKS and self.only_returned(inst.result) or not self.relates(inst) and (
                 inst.op is not structure.DISCARD):
             self.other(block, inst, entry)
 
@@ -189,7 +189,7 @@ class _Groups(Aliases):
             self.give_up(result)
         for n, v in enumerate(inst.args):
             if type(v.type) not in _TABLES:
-                if not (entry and v.inst is not None and v.inst.op in MAKES and self.only_returned(v)):
+                if not (entry and v.inst is not None and v.inst.op.traits & ir.PACKS and self.only_returned(v)):
                     self.give_up(v)
                 continue
             group = self.at(v)

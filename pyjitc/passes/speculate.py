@@ -38,7 +38,7 @@ from ..ops.arith import (
 from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, CHECK_INDEX
 from ..types.kinds import Bool, Int, NpBool, is_integer
 from .counted import WIDE, Definitions, find
-from .rewrite import clone_inst, drop_check, substitute
+from .rewrite import Builder, clone_inst, drop_check, substitute
 
 __all__ = ["run"]
 
@@ -107,27 +107,20 @@ def _convert(block, branch, loop, defs, edges) -> list[ir.Block]:
             block.insts.append(copy)
         chosen.append(values)
 
-    def make(op, *args, type=Bool, **attrs):
-        result = ir.Value(type)
-        block.insts.append(ir.Inst(op, args, attrs, result, loc))
-        return result
-
-    fits = None
+    b, fits = Builder(block.insts, loc), None
     for value, low, high in filter(None, intervals):
-        inside = _inside(block.insts, value, low, high, loc)
-        fits = inside if fits is None else make(BAND, fits, inside)
+        fits = b.both(fits, _inside(b, value, low, high))
     args = []
     op = structure.CHOOSE if random and not twins else structure.SELECT
     for x, y in zip(ends[0].args, ends[1].args):
         x, y = chosen[0].get(x, x), chosen[1].get(y, y)
-        args.append(x if x is y or twins and x.type is not Bool else make(op, condition, x, y, type=x.type))
+        args.append(x if x is y or twins and x.type is not Bool else b.op(op, condition, x, y, type=x.type))
     if fits is None:
-        block.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(ends[0].block, args)]))
+        b.jump(ir.Edge(ends[0].block, args))
         return []
     checked = ir.Block("arms")
     checked.insts.append(branch)
-    block.insts.append(ir.Inst(control.BRANCH, (fits,), {"likely": True}, None, loc,
-                               [ir.Edge(ends[0].block, args), ir.Edge(checked)]))
+    b.branch(fits, ir.Edge(ends[0].block, args), ir.Edge(checked), likely=True)
     return [checked]
 
 
@@ -227,33 +220,26 @@ def _join_checks(fn, block, chain, value, low, high) -> ir.Block:
             inst.attrs = {}  # whether it wraps is known only behind the comparison
         block.insts.append(inst)
     results = [inst.result for inst in chain]
-    checked.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(on, results)]))
-    fits = _inside(block.insts, value, low, high, loc)
-    block.insts.append(ir.Inst(control.BRANCH, (fits,), {"likely": True}, None, loc,
-                               [ir.Edge(on, [copies[v] for v in results]), ir.Edge(checked)]))
+    Builder(checked.insts, loc).jump(ir.Edge(on, results))
+    b = Builder(block.insts, loc)
+    b.branch(_inside(b, value, low, high), ir.Edge(on, [copies[v] for v in results]), ir.Edge(checked), likely=True)
     fn.blocks.append(on)
     substitute(fn.blocks, dict(zip(results, on.params)))
     fn.blocks.append(checked)
     return on
 
 
-def _inside(insts, value, low, high, loc) -> ir.Value:
+def _inside(b: Builder, value, low, high) -> ir.Value:
     """Append the test whether `low <= value <= high`; returns its result. low: None or the least int where
     nothing is less."""
-    def make(op, *args, type=Bool, **attrs):
-        result = ir.Value(type)
-        insts.append(ir.Inst(op, args, attrs, result, loc))
-        return result
-
     if value.type is not Int:
-        value = make(CAST, value, type=Int)
-        insts[-1].attrs["type"] = Int
+        value = b.cast(value, Int)
     if low is None or low == INT_MIN:
-        return make(ILE, value, make(control.CONST, type=Int, value=high))
+        return b.test(ILE, value, b.const(Int, high))
     if high == INT_MAX:
-        return make(IGE, value, make(control.CONST, type=Int, value=low))
-    least, most = (make(control.CONST, type=Int, value=n) for n in (low, high))
-    return make(BAND, make(IGE, value, least), make(ILE, value, most))
+        return b.test(IGE, value, b.const(Int, low))
+    least, most = (b.const(Int, n) for n in (low, high))
+    return b.test(BAND, b.test(IGE, value, least), b.test(ILE, value, most))
 
 
 def _is_bit(condition, defs) -> bool:

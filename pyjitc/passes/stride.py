@@ -14,8 +14,9 @@ from ..ir.cfg import LoopNest, in_edges
 from ..ir.uses import read_outside
 from ..ops import arith as a
 from ..ops import control, gpu, memory, structure
-from ..types.kinds import Bool, Int
+from ..types.kinds import Int
 from .counted import Definitions, counts_down
+from .rewrite import Builder
 
 __all__ = ["run"]
 
@@ -144,11 +145,9 @@ class _Loop:
         header, i, loc = self.header, self.counters[0], self.advances[0].loc
         carried = [p for p in header.params if p not in self.counters]
         work, last = ir.Block("stride"), ir.Block("next_stride")
-        j, more, inside, following, base = ir.Value(Int,
-                                                    "base"), ir.Value(Bool), ir.Value(Bool), ir.Value(Int), self.base
+        j, base = ir.Value(Int, "base"), self.base
         if base is None:
-            base = ir.Value(Int)
-            common.append(ir.Inst(control.CONST, (), {"value": 0}, base, loc))
+            base = Builder(common, loc).const(Int, 0)
         for block in loop.blocks:
             block.insts = [one for one in block.insts if one not in self.needless
                            and not (one.op is memory.POLL and nest.of[block] is loop)]
@@ -162,19 +161,20 @@ class _Loop:
             latch.insts[-1] = ir.Inst(control.JUMP, (), {}, None, loc, self.back)
             before.insts[-1] = ir.Inst(control.JUMP, (), {}, None, loc, [self.entry])
         work.insts = [ir.Inst(gpu.BARRIER, loc=loc), ir.Inst(a.IADD, (j, self.thread), {"flags": "nuw nsw"}, i, loc),
-                      *computed, ir.Inst(a.ILT, (i, self.stop), {}, inside, loc),
-                      ir.Inst(control.BRANCH, (inside,), {}, None, loc,
-                              [ir.Edge(body.block, body.args), ir.Edge(last, list(carried))])]
+                      *computed]
+        b = Builder(work.insts, loc)
+        b.branch(b.test(a.ILT, i, self.stop), ir.Edge(body.block, body.args), ir.Edge(last, carried))
         last.params = [ir.Value(p.type, p.name) for p in carried]
-        last.insts = [ir.Inst(a.IADD, (j, self.step), {}, following, loc),
-                      ir.Inst(control.JUMP, loc=loc, targets=[ir.Edge(header, [following, *last.params])])]
+        b = Builder(last.insts, loc)
+        b.jump(ir.Edge(header, [b.int(a.IADD, j, self.step), *last.params]))
         for edge in self.back:
             edge.args = [x for p, x in zip(header.params, edge.args) if p not in self.counters]
             edge.block = last
         self.entry.args = [base, *(self.start[p] for p in carried)]
         header.params = [j, *carried]
-        header.insts = [ir.Inst(a.ILT, (j, self.stop), {}, more, loc),
-                        ir.Inst(control.BRANCH, (more,), {}, None, loc, [ir.Edge(work), self.leave])]
+        header.insts = []
+        b = Builder(header.insts, loc)
+        b.branch(b.test(a.ILT, j, self.stop), ir.Edge(work), self.leave)
         fn.blocks += [work, last]
 
 

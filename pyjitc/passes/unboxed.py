@@ -26,11 +26,10 @@ from ..ops import control
 from ..ops.arith import IADD, IGT, ILE, IMUL
 from ..ops.containers import LIST_APART, LIST_COPIED, LIST_GET, LIST_LEN, LIST_SET, LIST_WIDTH
 from ..ops.memory import ARRAY_LOAD, ARRAY_NEW, ARRAY_STORE, CHECK_INDEX
-from ..types.kinds import Array, Bool, Float, Int, List, NativeList, float64, int64
+from ..types.kinds import Array, Float, Int, List, NativeList, float64, int64
 from .counted import Definitions, find
-from .operands import Builder
 from .repair import repair
-from .rewrite import clone_blocks, substitute
+from .rewrite import Builder, clone_blocks, substitute
 
 __all__ = ["run"]
 
@@ -185,7 +184,7 @@ def _before(b, v: ir.Value, loop, defs, made: dict) -> ir.Value:
     if v not in made:
         if inst.op is LIST_LEN:
             root, row = _root(inst.args[0], loop, defs)
-            made[v] = b.op(LIST_LEN, inst.args[0], type=Int) if row is None else b.op(LIST_WIDTH, root, type=Int)
+            made[v] = b.int(LIST_LEN, inst.args[0]) if row is None else b.int(LIST_WIDTH, root)
         else:
             made[v] = b.make(inst.op, v.type, *[_before(b, x, loop, defs, made) for x in inst.args], **inst.attrs)
     return made[v]
@@ -224,24 +223,24 @@ def _copy(fn, loop, plan, defs) -> list[ir.Block]:
                 last.attrs = {**last.attrs, "novectorize": True}
     entry, loc = plan.counted.entry, plan.counted.entry_inst.loc
     guard, making, other = ir.Block("guard"), ir.Block("copy"), ir.Block("other")
-    other.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(loop.header, entry.args)]))
+    Builder(other.insts, loc).jump(ir.Edge(loop.header, entry.args))
     b = Builder(guard.insts, loc, None)
     shapes = {root: _shape(b, root) for root in plan.uses}
     before: dict[ir.Value, ir.Value] = {}  # what is computed in the nest and the guard -> the value in the guard
     yes = _guard(b, plan, shapes, partial(_before, loop=loop, defs=defs, made=before))
     arrays = {}
     b = Builder(making.insts, loc, None)
-    tests = [b.op(LIST_APART, x, y, type=Bool, itself=x is y) for x, y in plan.different()]
+    tests = [b.test(LIST_APART, x, y, itself=x is y) for x, y in plan.different()]
     for root, shape in shapes.items():
         item = root.type.item if len(shape) == 1 else root.type.item.item
         t = Array(NUMBERS[item], len(shape), "C")
         arrays[root] = b.make(ARRAY_NEW, t, *shape, type=t, zero=False)
-        tests.append(b.op(LIST_COPIED, root, arrays[root], type=Bool, item=item))
+        tests.append(b.test(LIST_COPIED, root, arrays[root], item=item))
     held = b.all(tests)
     for block, test, to, likely in ((guard, yes, ir.Edge(making), {}),
                                     (making, held, ir.Edge(copies[loop.header], [*entry.args]),
                                      {"likely": True, "alike": True})):
-        block.insts.append(ir.Inst(control.BRANCH, (test,), likely, None, loc, [to, ir.Edge(other)]))
+        Builder(block.insts, loc).branch(test, to, ir.Edge(other), **likely)
     plan.counted.entry.block, plan.counted.entry.args = guard, []
     _rewrite(fn, plan, order, copies, values, arrays, shapes, before)
     fn.blocks += [guard, making, other, *copies.values()]
@@ -251,7 +250,7 @@ def _copy(fn, loop, plan, defs) -> list[ir.Block]:
 
 
 def _product(b, lengths):
-    return reduce(lambda x, y: b.op(IMUL, x, y, type=Int), lengths)
+    return reduce(lambda x, y: b.int(IMUL, x, y), lengths)
 
 
 def _headers(loop):
@@ -259,26 +258,26 @@ def _headers(loop):
 
 
 def _shape(b, root) -> list[ir.Value]:
-    shape = [b.op(LIST_LEN, root, type=Int)]
-    return shape if root.type.item in NUMBERS else [*shape, b.op(LIST_WIDTH, root, type=Int)]
+    shape = [b.int(LIST_LEN, root)]
+    return shape if root.type.item in NUMBERS else [*shape, b.int(LIST_WIDTH, root)]
 
 
 def _guard(b, plan, shapes, before) -> ir.Value:
     """Whether the nest reads the items often enough and runs briefly enough. Where a length is not in range, the
     products of lengths mean nothing, and the answer is no."""
     tests, zero, most = [], b.const(Int, 0), b.const(Int, _LONGEST)
-    counts = {z: shapes[z][0] if z in shapes else b.op(LIST_LEN, z, type=Int) for pair in plan.different()
+    counts = {z: shapes[z][0] if z in shapes else b.int(LIST_LEN, z) for pair in plan.different()
               for z in pair if z.type.item not in NUMBERS}
     work_of = [[before(b, n) for n in around] for around in plan.work]
     lengths = [n for around in (*work_of, *shapes.values()) for n in around] + [*counts.values()]
     for length in dict.fromkeys(lengths):
-        tests += [b.op(IGT, length, zero, type=Bool), b.op(ILE, length, most, type=Bool)]
-    work = reduce(lambda x, y: b.op(IADD, x, y, type=Int), [_product(b, around) for around in work_of])
-    tests.append(b.op(ILE, work, b.const(Int, plan.trips), type=Bool))
+        tests += [b.test(IGT, length, zero), b.test(ILE, length, most)]
+    work = reduce(lambda x, y: b.int(IADD, x, y), [_product(b, around) for around in work_of])
+    tests.append(b.test(ILE, work, b.const(Int, plan.trips)))
     for root, shape in shapes.items():
         read = _product(b, [before(b, n) for n in plan.uses[root]])
-        tests.append(b.op(ILE, _product(b, [*shape, b.const(Int, _LEAST_USES)]), read, type=Bool))
-    tests += [b.op(ILE, _product(b, [counts[z] for z in pair if z in counts]), work, type=Bool)
+        tests.append(b.test(ILE, _product(b, [*shape, b.const(Int, _LEAST_USES)]), read))
+    tests += [b.test(ILE, _product(b, [counts[z] for z in pair if z in counts]), work)
               for pair in plan.different() if not counts.keys().isdisjoint(pair)]
     return b.all(tests)
 
@@ -293,8 +292,8 @@ def _rewrite(fn, plan, order, copies, values, arrays, shapes, before) -> None:
     place: dict[ir.Inst, ir.Value] = {}  # the load of a list in a list -> its index, counted from the front
 
     def index(b, root, row, i, message):
-        return [*([] if row is None else [place[row]]), b.op(
-            CHECK_INDEX, i, shapes[root][row is not None], type=Int, axis=0, message=message)]
+        return [*([] if row is None else [place[row]]), b.int(
+            CHECK_INDEX, i, shapes[root][row is not None], axis=0, message=message)]
 
     for block in order:
         kept, copies[block].insts = copies[block].insts, []

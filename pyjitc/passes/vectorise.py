@@ -39,9 +39,9 @@ from ..ops.vectors import (
 from ..types import kinds as k
 from .alias import Aliases
 from .counted import MOST_UNROLLED, Counted, Definitions, find
-from .operands import Builder, constant_of
+from .operands import constant_of
 from .hints import adds_in_order
-from .rewrite import clone_inst, substitute
+from .rewrite import Builder, clone_inst, substitute
 
 __all__ = ["run"]
 
@@ -343,7 +343,7 @@ class _Lanes:
         wide.params = [ir.Value(p.type, p.name) for p in header.params]
         first = dict(zip(header.params, wide.params))
         self.start(wide)
-        enough = self.b.op(a.IGT, first[counted.left], self.b.const(k.Int, LANES - 1), type=k.Bool)
+        enough = self.b.test(a.IGT, first[counted.left], self.b.const(k.Int, LANES - 1))
         self.end(c.BRANCH, [enough], ir.Edge(body), ir.Edge(header, [*wide.params]))
         self.ahead = Builder(body.insts, self.b.loc, None)
         self.start(self.block("go"))
@@ -379,7 +379,7 @@ class _Lanes:
         now = {p: v for p, v in now.items() if p in self.carried}
         for p in totals:
             for x in self.numbers(onward[p]):
-                totals[p] = self.b.op(a.IADD, totals[p], x, type=k.Int)
+                totals[p] = self.b.int(a.IADD, totals[p], x)
         others = {x: self.numbers(x) for x in dict.fromkeys(
             [*[x for inst in self.chain for x in inst.args], *[onward[p] for p in now]]) if x not in self.carried}
         for n in range(LANES):
@@ -392,8 +392,8 @@ class _Lanes:
         """The value of a parameter of the header n iterations later."""
         b, step = self.b, self.counted.steps.get(p)
         if step is not None:
-            return b.op(a.IADD, first, b.const(k.Int, n * step), type=k.Int)
-        return b.op(a.IADD, first, b.op(a.IMUL, self.counted.strides[p], b.const(k.Int, n), type=k.Int), type=k.Int)
+            return b.int(a.IADD, first, b.const(k.Int, n * step))
+        return b.int(a.IADD, first, b.int(a.IMUL, self.counted.strides[p], b.const(k.Int, n)))
 
     def block(self, name: str) -> ir.Block:
         self.made.append(ir.Block(name))
@@ -456,7 +456,7 @@ class _Lanes:
         if self.stored:
             raise _Unfit
         stay = ir.Block("stay")
-        self.end(c.BRANCH, [self.b.op(VECTOR_ANY, self.both(test), type=k.Bool)],
+        self.end(c.BRANCH, [self.b.test(VECTOR_ANY, self.both(test))],
                  ir.Edge(self.header, [*self.made[0].params]), ir.Edge(stay))
         self.made.append(stay)
         self.start(stay)
@@ -500,7 +500,7 @@ class _Lanes:
         ((mask, args),) = self.arriving.pop(header)
         following = [self.vector(x) if p in self.varying else self.once(x) for p, x in zip(header.params, args)]
         together = ir.Block("together")
-        self.end(c.BRANCH, [self.b.op(VECTOR_ANY, mask, type=k.Bool)],
+        self.end(c.BRANCH, [self.b.test(VECTOR_ANY, mask)],
                  ir.Edge(trip, [mask, *following, *exits.all()]), ir.Edge(together))
         self.made.append(together)
         self.start(together)
@@ -531,7 +531,7 @@ class _Lanes:
                 left = counted.start[counted.left]
                 if self.defs.constant(left) is None and left not in self.varying:
                     self.full = False
-                    self.mask = self.splat(self.b.op(a.IGT, self.once(left), self.b.const(k.Int, 0), type=k.Bool))
+                    self.mask = self.splat(self.b.test(a.IGT, self.once(left), self.b.const(k.Int, 0)))
                 elif (self.defs.constant(left) or 0) <= 0:
                     return
                 onward = [counted.body.block]
@@ -650,14 +650,14 @@ class _Lanes:
         else:
             self.same[r] = self.once(x)
             zero = self.b.const(r.type, constant_of(r.type, 0))
-            self.give_up(self.splat(self.b.op(a.FEQ, self.same[r], zero, type=k.Bool)))
+            self.give_up(self.splat(self.b.test(a.FEQ, self.same[r], zero)))
 
     def uniform(self, inst: ir.Inst, op: ir.Op, attrs: dict, loop) -> None:
         """Copy an instruction whose operands are the same for all lanes."""
         r = inst.result
         copy = ir.Inst(op, [self.once(x) for x in inst.args], attrs, r and ir.Value(r.type, r.name), inst.loc)
         if op is ARRAY_LOAD and loop is not self.loop and adds_in_order(loop, self.options):
-            loaded = self.guard(copy, self.b.op(VECTOR_ANY, self.mask, type=k.Bool))
+            loaded = self.guard(copy, self.b.test(VECTOR_ANY, self.mask))
             assert loaded is not None
             self.same[r] = loaded
             self.work += 1
@@ -701,7 +701,7 @@ class _Lanes:
                 self.b.insts.append(one)
                 found.append(one.result)
             else:
-                found.append(self.guard(one, self.b.op(VECTOR_GET, self.mask, type=k.Bool, lane=n)))
+                found.append(self.guard(one, self.b.test(VECTOR_GET, self.mask, lane=n)))
         if op is ARRAY_STORE:
             self.stored = True
             self.loaded.clear()
@@ -754,7 +754,7 @@ class _Lanes:
         lane of the mask needs it; otherwise `usual`."""
         slow, on, r = self.block("rare"), ir.Block("on"), inst.result
         on.params = [ir.Value(k.Vector(r.type, LANES), r.name)]
-        self.end(c.BRANCH, [self.b.op(VECTOR_ANY, mask, type=k.Bool)], ir.Edge(slow), ir.Edge(on, [usual]))
+        self.end(c.BRANCH, [self.b.test(VECTOR_ANY, mask)], ir.Edge(slow), ir.Edge(on, [usual]))
         self.start(slow)
         found = [self.b.op(inst.op, *args, type=r.type, **inst.attrs)
                  for args in zip(*map(self.numbers, inst.args))]

@@ -20,7 +20,7 @@ from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ir.uses import readers, uses_of
 from ..ops import control
 from ..ops.arith import (
-    BAND, BNOT, BOR, CHECK_NONNEG, IADD, IGE, IGT, ILE, ILT, IMUL, INT_MAX, INTEGER_COMPARISONS, ISHL, ISHL_CK, ISHR,
+    BNOT, BOR, CHECK_NONNEG, IADD, IGE, IGT, ILE, ILT, IMUL, INT_MAX, INTEGER_COMPARISONS, ISHL, ISHL_CK, ISHR,
     ISUB, SHIFTS,
 )
 from ..ops.memory import (
@@ -31,7 +31,7 @@ from ..types.kinds import Bool, Int
 from .alias import Aliases
 from .counted import WIDE, Affine, Counted, Definitions, Products, affine, extremes, find, first_and_last, step_of
 from .repair import repair
-from .rewrite import clone_blocks, drop_check, resolve, substitute
+from .rewrite import Builder, clone_blocks, drop_check, resolve, substitute
 
 __all__ = ["run", "no_overlap", "note_distinct", "LEAST", "MAX_ARRAYS"]
 
@@ -566,7 +566,7 @@ def _version(fn, loop, plan, defs, number, found, aliases):
     replaced: dict[ir.Value, ir.Value] = {}
     loc = plan.outer.entry_inst.loc
     guard, entry = ir.Block("guard"), plan.outer.entry
-    first, new, condition = guard, [guard], None
+    first, new, condition, b = guard, [guard], None, Builder(guard.insts, loc)
     slow = _other_form(plan.outer) or ir.Edge(loop.header, entry.args)
     hoisted: dict[ir.Value, ir.Value] = {}
     distinct = plan.distinct
@@ -574,20 +574,18 @@ def _version(fn, loop, plan, defs, number, found, aliases):
         # the conditions of the loads are tested in a block of their own
         distinct = {x: [*dict.fromkeys([*plan.distinct.get(x, ()), *plan.fixed.distinct.get(x, ())])]
                  for x in [*plan.distinct, *(x for x in plan.fixed.distinct if x not in plan.distinct)]}
-        condition = no_overlap(guard, distinct, plan.fixed.ask(guard, hoisted, loc), loc, aliases)
+        condition = no_overlap(b, distinct, plan.fixed.ask(b, hoisted), aliases)
         other = ir.Block("other")
-        other.insts.append(ir.Inst(control.JUMP, (), {}, None, loc, [slow]))
+        Builder(other.insts, loc).jump(slow)
         slow = ir.Edge(other)
         if condition is not None:
-            guard = ir.Block("read")
-            first.insts.append(ir.Inst(control.BRANCH, (condition,), {"likely": True}, None, loc,
-                                       [ir.Edge(guard), slow]))
-            new.append(guard)
+            read = ir.Block("read")
+            b.branch(condition, ir.Edge(read), slow, likely=True)
+            new.append(read)
+            b = Builder(read.insts, loc)
         new.append(other)
-        condition, distinct = plan.fixed.read(guard, hoisted, loc), {}
-    yes = ir.Value(Bool)
-    if plan.holds:
-        guard.insts.append(ir.Inst(control.CONST, (), {"value": True}, yes, loc))
+        condition, distinct = plan.fixed.read(b, hoisted), {}
+    yes = b.const(Bool, True) if plan.holds else None
     for block in copies.values():
         block.insts = [inst for inst in block.insts if not _is_needless(
             inst, originals.get(inst.result), plan, hoisted, yes, replaced)]
@@ -598,25 +596,18 @@ def _version(fn, loop, plan, defs, number, found, aliases):
         copies[block].insts[-1] = ir.Inst(control.JUMP, (), {}, None, last.loc, [last.targets[stays]])
     # the guard, in a block of its own before the loop
     for constant, terms, limit in _strongest(plan.guards):
-        one = _condition(guard, constant, terms, limit, plan, loc)
-        if condition is None:
-            condition = one
-        else:
-            both = ir.Value(Bool)
-            guard.insts.append(ir.Inst(BAND, (condition, one), {}, both, loc))
-            condition = both
-    condition = _on_the_way(guard, plan, condition, loc, loop, defs)
-    condition = _sum_up(guard, plan, condition, loc)
-    condition = no_overlap(guard, distinct, condition, loc, aliases)
-    condition = _short(guard, plan.rows, condition, loc)
+        condition = b.both(condition, _condition(b, constant, terms, limit, plan))
+    condition = _on_the_way(b, plan, condition, loop, defs)
+    condition = _sum_up(b, plan, condition)
+    condition = no_overlap(b, distinct, condition, aliases)
+    condition = _short(b, plan.rows, condition)
     for header in plan.rows:
         inst = copies[header].terminator
         inst.attrs = {**inst.attrs, "no_poll": True}
     for header, most in _most_trips(plan).items():
         inst = copies[header].terminator
         inst.attrs = {**inst.attrs, "most_trips": most}
-    guard.insts.append(ir.Inst(control.BRANCH, (condition,), {"likely": True}, None, loc,
-                               [ir.Edge(copies[loop.header], entry.args), slow]))
+    b.branch(condition, ir.Edge(copies[loop.header], entry.args), slow, likely=True)
     substitute(new, hoisted)
     entry.block, entry.args = first, []
     for block in new:
@@ -686,76 +677,60 @@ def _most_trips(plan) -> dict[ir.Block, int]:
     return found
 
 
-def _on_the_way(guard, plan, condition, loc, loop, defs):
+def _on_the_way(b: Builder, plan, condition, loop, defs):
     """The test `condition`, and that none of the branches with invariant conditions (`ways`) leaves the loop."""
-    def make(op, *args):
-        guard.insts.append(ir.Inst(op, args, {}, ir.Value(Bool), loc))
-        return guard.insts[-1].result
-
     for asked, way in dict.fromkeys(plan.ways.values()):
         if defs.block_of.get(asked) in loop.blocks and (plan.fixed is None or asked.inst not in plan.fixed.insts):
-            asked = make(asked.inst.op, *asked.inst.args)
-        stays = make(BNOT, asked) if way else asked
-        condition = stays if condition is None else make(BAND, condition, stays)
+            asked = b.test(asked.inst.op, *asked.inst.args)
+        stays = b.test(BNOT, asked) if way else asked
+        condition = b.both(condition, stays)
     return condition
 
 
-def _sum_up(guard, plan, condition, loc):
+def _sum_up(b: Builder, plan, condition):
     """The test `condition` and that all sums fit in 64 bits until the loop ends."""
-    def make(op, *args, type=Bool, **attrs):
-        guard.insts.append(ir.Inst(op, args, attrs, ir.Value(type), loc))
-        return guard.insts[-1].result
-
     for (start, lengths), most in plan.sums.items():
         trips = int((_ROOM // most) ** (1 / len(lengths)))
         tests = []
         if start is not None:
-            low, high = (make(control.CONST, type=Int, value=n) for n in (-_ROOM, _ROOM))
-            tests = [make(ILE, low, start), make(ILE, start, high)]
-        limit = make(control.CONST, type=Int, value=trips)
-        for one in [*tests, *(make(ILE, length, limit) for length in lengths)]:
-            condition = one if condition is None else make(BAND, condition, one)
+            low, high = (b.const(Int, n) for n in (-_ROOM, _ROOM))
+            tests = [b.test(ILE, low, start), b.test(ILE, start, high)]
+        limit = b.const(Int, trips)
+        for one in [*tests, *(b.test(ILE, length, limit) for length in lengths)]:
+            condition = b.both(condition, one)
     return condition
 
 
-def _short(guard, rows, condition, loc):
+def _short(b: Builder, rows, condition):
     """The test `condition` and that these loops are not longer than allowed."""
     for length, most in dict.fromkeys(rows.values()):
-        limit, short, both = ir.Value(Int), ir.Value(Bool), ir.Value(Bool)
-        guard.insts += [ir.Inst(control.CONST, (), {"value": most}, limit, loc),
-                        ir.Inst(ILE, (length, limit), {}, short, loc), ir.Inst(BAND, (condition, short), {}, both, loc)]
-        condition = both
+        condition = b.both(condition, b.test(ILE, length, b.const(Int, most)))
     return condition
 
 
-def no_overlap(guard, distinct, condition, loc, aliases):
+def no_overlap(b: Builder, distinct, condition, aliases):
     """The test `condition` and that no two of these arrays share memory, where that is not known."""
-    def make(op, *args, type=Int, **attrs):
-        result = ir.Value(type)
-        guard.insts.append(ir.Inst(op, args, attrs, result, loc))
-        return result
-
     pairs: dict[frozenset, tuple] = {}
     for x, others in distinct.items():
         pairs.update((frozenset((x, y)), (x, y)) for y in others if frozenset((x, y)) not in pairs
                      and not aliases.distinct(x, y))
     spans = {}
     for array in dict.fromkeys(v for pair in pairs.values() for v in pair):
-        low = high = make(ARRAY_DATA, array)
-        zero, one = make(control.CONST, value=0), make(control.CONST, value=1)
+        low = high = b.int(ARRAY_DATA, array)
+        zero, one = b.const(Int, 0), b.const(Int, 1)
         for axis in range(array.type.ndim):
-            n, stride = make(ARRAY_DIM, array, axis=axis), make(ARRAY_STRIDE, array, axis=axis)
-            reach = make(IMUL, make(ISUB, n, one), stride)
+            n, stride = b.int(ARRAY_DIM, array, axis=axis), b.int(ARRAY_STRIDE, array, axis=axis)
+            reach = b.int(IMUL, b.int(ISUB, n, one), stride)
             if array.type.layout == "A":
-                negative = make(ILT, reach, zero, type=Bool)
-                low = make(IADD, low, make(SELECT, negative, reach, zero))
-                reach = make(SELECT, negative, zero, reach)
-            high = make(IADD, high, reach)
-        spans[array] = low, make(IADD, high, make(control.CONST, value=item_bytes(array.type.dtype)))
+                negative = b.test(ILT, reach, zero)
+                low = b.int(IADD, low, b.int(SELECT, negative, reach, zero))
+                reach = b.int(SELECT, negative, zero, reach)
+            high = b.int(IADD, high, reach)
+        spans[array] = low, b.int(IADD, high, b.const(Int, item_bytes(array.type.dtype)))
     for x, y in pairs.values():
         (low, high), (low_of, high_of) = spans[x], spans[y]
-        clear = make(BOR, make(ILE, high, low_of, type=Bool), make(ILE, high_of, low, type=Bool), type=Bool)
-        condition = clear if condition is None else make(BAND, condition, clear, type=Bool)
+        clear = b.test(BOR, b.test(ILE, high, low_of), b.test(ILE, high_of, low))
+        condition = b.both(condition, clear)
     return condition
 
 
@@ -774,7 +749,7 @@ def _strongest(guards) -> list[tuple]:
     return found
 
 
-def _condition(guard, constant, terms, limit, plan, loc):
+def _condition(b: Builder, constant, terms, limit, plan):
     """The test 0 <= form < limit (or: form fits in 64 bits) for every iteration that runs."""
     args: list[ir.Value] = []
     shape: list[tuple] = []
@@ -793,13 +768,6 @@ def _condition(guard, constant, terms, limit, plan, loc):
             else:
                 shape.append(("scaled" if factor else "counter", coefficient, step))
         args += factor
-    if isinstance(limit, int):
-        guard.insts.append(ir.Inst(control.CONST, (), {"value": limit}, ir.Value(Int), loc))
-        limit = guard.insts[-1].result
     if limit is not None:
-        args.append(limit)
-    result = ir.Value(Bool)
-    guard.insts.append(ir.Inst(AFFINE_IN_RANGE, args,
-                               {"constant": constant, "terms": tuple(shape), "limited": limit is not None}, result,
-                               loc))
-    return result
+        args.append(b.const(Int, limit) if isinstance(limit, int) else limit)
+    return b.test(AFFINE_IN_RANGE, *args, constant=constant, terms=tuple(shape), limited=limit is not None)

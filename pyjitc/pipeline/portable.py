@@ -112,11 +112,6 @@ def portable(part) -> bool:
 
 # -- fingerprints
 
-def _converting(function) -> list:
-    """The declared signatures of a compiled function that convert the operands of calls from compiled code, too."""
-    return function._declared if hasattr(function, "_conversions") else []
-
-
 def fingerprint(value) -> tuple:
     cls = type(value)
     if cls in _SCALARS:
@@ -174,7 +169,7 @@ def fingerprint(value) -> tuple:
         kwdefaults = function.__kwdefaults__ or {}
         return ("function", code_hash(function.__code__), fingerprint(function.__defaults__ or ()),
                 *(part for name in sorted(kwdefaults) for part in (name, fingerprint(kwdefaults[name]))),
-                *(() if function is value else map(repr, (*value.options, *_converting(value)))))
+                *(() if function is value else map(repr, (*value.options, *value.converting()))))
     record = made_ufunc(value)
     if record is not None:
         return ("ufunc", fingerprint(record.function), repr(record.arguments), repr(record.declared),

@@ -57,6 +57,15 @@ class Callable_:
     __slots__ = ("_closure", "_defaults")  # their order in memory is alphabetical
     py_func: Any  # defined by subclasses
 
+    def converting(self) -> list:
+        """The declared signatures by which calls from compiled code convert arguments and results."""
+        return []
+
+    def conversions(self, operands) -> tuple:
+        """The arguments of a call from compiled code as a signature of `converting` asks for them, and a function that
+        gives the converted result, or None."""
+        return operands, None
+
 
 class ByCount:
     """A callable that is another compiled function for each number of arguments."""

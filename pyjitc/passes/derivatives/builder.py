@@ -8,20 +8,22 @@ from ...ir.core import Edge, Function, Inst, NOWHERE, Op, Value
 from ...ops import arith as a
 from ...ops import math as m
 from ...ops import structure as s
-from ...ops.control import BRANCH, CONST, INVOKE, SWITCH
+from ...ops.control import CONST, INVOKE, SWITCH
 from ...ops.table import OPS
 from ...types import kinds as k
 from ...types.lattice import dtype_of
+from ..rewrite import Appender
 
 __all__ = ["Builder", "refused"]
 
 
-class Builder:
-    """Appends instructions to `insts`. The rules of operations (`partials`) call it: an operation by its name, and
-    `const`. It simplifies sums and products with 0, 1 and -1, so that rules need not."""
+class Builder(Appender):
+    """Appends instructions, whose types follow from the rules of their operations. The rules of derivatives
+    (`partials`) call it: an operation by its name, and `const`. It simplifies sums and products with 0, 1 and -1, so
+    that they need not."""
 
     def __init__(self, insts: list[Inst], like: Inst | None = None, t=k.Float):
-        self.insts = insts
+        super().__init__(insts, NOWHERE)
         self.t = t  # type of constants
         self.known: dict[Value, float] = {}
         self.at(like)
@@ -37,15 +39,12 @@ class Builder:
         elif type is None:
             assert op.rule is not None
             type = op.rule(tuple([x.type for x in args]), attrs)
-        result = Value(type) if type is not None else None
-        self.insts.append(Inst(op, args, {**attrs, **self.notes}, result, self.loc))
-        return result
+        return self.add(Inst(op, args, {**attrs, **self.notes}, Value(type) if type is not None else None, self.loc))
 
     def again(self, inst: Inst, args, **attrs) -> Any:
         """The same operation on other operands, of the types of its own."""
-        result = Value(inst.result.type) if inst.result is not None else None
-        self.insts.append(Inst(inst.op, args, {**inst.attrs, **attrs}, result, inst.loc))
-        return result
+        return self.add(Inst(inst.op, args, {**inst.attrs, **attrs},
+                             Value(inst.result.type) if inst.result is not None else None, inst.loc))
 
     def const(self, value, t=None) -> Value:
         t = t or self.t
@@ -72,11 +71,9 @@ class Builder:
     def jump_by_number(self, number: Value, ways: list[Edge]) -> None:
         """End the block with a jump along the edge of this number, one of two or more."""
         if len(ways) == 2:
-            test = self.op(a.IEQ, number, self.const(0, k.Int))
-            self.insts.append(Inst(BRANCH, [test], {}, None, self.loc, ways))
+            self.branch(self.op(a.IEQ, number, self.const(0, k.Int)), *ways)
         else:
-            cases = tuple(range(1, len(ways)))
-            self.insts.append(Inst(SWITCH, [number], {"cases": cases}, None, self.loc, ways))
+            self.add(Inst(SWITCH, [number], {"cases": tuple(range(1, len(ways)))}, None, self.loc, ways))
 
     def fmul(self, x: Value, y: Value) -> Value:
         for p, q in ((x, y), (y, x)):

@@ -19,7 +19,7 @@ from ...ops import structure as s
 from ...ops.derivative import Request, Ruled, requested
 from ...types import kinds as k
 from ...types.tangents import gradient_type, is_varying, without_duals, varies
-from ..rewrite import clone_blocks, copy_of, remove_unreachable
+from ..rewrite import clone_blocks, copy_of, join_edges, remove_unreachable
 from .activity import Activity
 from .builder import Builder, refused
 from .common import copied
@@ -90,11 +90,7 @@ class _Divided:
                     raise self.refuse("an exception that leaves it is caught", inst)
 
     def preheader(self, edges) -> Block:
-        entering = [e for p, _, e in edges[self.loop.header] if p not in self.loop.blocks]
-        pre = Block("pre", [Value(p.type, p.name) for p in self.loop.header.params])
-        pre.insts.append(Inst(c.JUMP, targets=[Edge(self.loop.header, pre.params)]))
-        for e in entering:
-            e.block = pre
+        pre = join_edges([e for _, _, e in self.loop.entries(edges)], "pre")
         self.fn.blocks.append(pre)
         for p in pre.params:
             self.home[p] = pre

@@ -15,7 +15,7 @@ from ...ops import structure as s
 from ...types import kinds as k
 from .. import counted, latches
 from ..repair import repair
-from ..rewrite import remove_unreachable, split_edge
+from ..rewrite import join_edges, remove_unreachable, split_edge
 from .builder import Builder, refused
 from .common import plain_value
 from .opened import end_blocks_at_raises, enter_loops_once
@@ -150,14 +150,8 @@ class Normal:
     def preheaders(self, nest):
         edges = in_edges(self.fn.blocks)
         for loop in nest.loops:
-            outside = [x for x in edges[loop.header] if x[0] not in loop.blocks]
-            if len(outside) == 1:
-                pre = split_edge(outside[0][2], "pre")
-            else:
-                pre = Block("pre", [Value(p.type, p.name) for p in loop.header.params])
-                pre.insts.append(Inst(c.JUMP, targets=[Edge(loop.header, pre.params)]))
-                for _, _, e in outside:
-                    e.block = pre
+            outside = [e for _, _, e in loop.entries(edges)]
+            pre = split_edge(outside[0], "pre") if len(outside) == 1 else join_edges(outside, "pre")
             self.fn.blocks.append(pre)
             if loop.header in self.alive:
                 self.alive.add(pre)

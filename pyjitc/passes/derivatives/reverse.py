@@ -429,9 +429,9 @@ class _Reverse:
             past, cur_past = self.past[block]
             self.new(past, block)
             self.ks[past] = dict(zip(ks, past.params[len(cur_past):]))
-            past.insts.append(self.back(Builder(past.insts), block, before, cur_past, live, self.ks[past]))
+            self.back(Builder(past.insts), block, before, cur_past, live, self.ks[past])
         if len(arriving) == 1:
-            r.insts.append(self.back(b, block, arriving[0], cur, live, ks))
+            self.back(b, block, arriving[0], cur, live, ks)
             return
         loop: Any = form.nest.of.get(block)
         is_header = loop is not None and loop.header is block
@@ -444,18 +444,18 @@ class _Reverse:
             if is_header and x[0] in loop.blocks:  # arrays have the shapes of the trip before
                 at = {**ks, loop: inner.op(a.ISUB, ks[loop], inner.const(1, k.Int), flags="nsw")}
                 self.owner[way], self.ks[way] = x[0], at
-            way.insts.append(self.back(inner, block, x, cur, live, at))
+            self.back(inner, block, x, cur, live, at)
         if is_header:
             assert len(arriving) == 2
             ways = ways if arriving[0][0] in loop.blocks else ways[::-1]
             more = b.op(a.IGT, ks[loop], b.const(0, k.Int))
-            attrs = {"independent": "adjoint"} if "independent" in block.terminator.attrs else {}
-            r.insts.append(Inst(c.BRANCH, [more], attrs, None, b.loc, ways))
+            independent = {"independent": "adjoint"} if "independent" in block.terminator.attrs else {}
+            b.branch(more, ways[0], ways[1], **independent)
             return
         found = self.condition(block, arriving)
         if found is not None:
             test, arms = found
-            r.insts.append(Inst(c.BRANCH, [test], {}, None, b.loc, [ways[n] for n in arms]))
+            b.branch(test, *[ways[n] for n in arms])
             return
         chosen = Value(k.Int, "way")
         block.params.append(chosen)
@@ -491,7 +491,7 @@ class _Reverse:
         return above.terminator.args[0], (arms.index(0), arms.index(1))
 
     def back(self, b, block, x, cur, live, ks):
-        """The jump to the reverse of the block that an edge comes from. ks: loop -> the number of its visit there."""
+        """Jump to the reverse of the block that an edge comes from. ks: loop -> the number of its visit there."""
         p, inst, e = x
         target, _ = self.past[p] if inst.unwind is e else self.R[p]
         given = {q: g for q, g in cur.items() if q in block.params}
@@ -513,7 +513,7 @@ class _Reverse:
             args.append(self.summed(b, v, terms + [given[q] for q in names if q in given]))
         for loop in self.ks[p]:
             args.append(ks[loop] if loop in ks else self.form.final[loop, block])
-        return Inst(c.JUMP, loc=b.loc, targets=[Edge(target, args)])
+        b.jump(Edge(target, args))
 
     def summed(self, b, v, terms):
         if type(v.type) is not k.Array:

@@ -22,6 +22,7 @@ from ...ops import control as c
 from ...ops import memory as mem
 from ...types import kinds as k
 from .activity import Classes
+from ..rewrite import Appender
 from .builder import Builder
 
 __all__ = ["run"]
@@ -193,7 +194,7 @@ class _Loop:
             ways = Block(f"{self.header.name}.ways")
             b = Builder(ways.insts, self.body.terminator)
             enough = b.op(a.IGT, trips, b.const(self.widest - 1, k.Int))
-            ways.insts.append(Inst(c.BRANCH, [enough], {}, None, loc, [Edge(start), Edge(self.header, [trips])]))
+            b.branch(enough, Edge(start), Edge(self.header, [trips]))
             blocks.insert(0, ways)
             last = self.body.terminator
             last.attrs = {**last.attrs, "novectorize": True, "few_trips": True}
@@ -225,14 +226,14 @@ class _Loop:
         keeps = self.widest > 1  # else the original loop would only be left for no trips
         if self.widest:
             behind = Block(f"{self.header.name}.behind")
-            behind.insts.append(Inst(c.JUMP, loc=loc, targets=[out]))
+            Appender(behind.insts, loc).jump(out)
             blocks.append(behind)
             out = Edge(behind)
             if keeps:
                 self.header.terminator.targets = [self.header.terminator.targets[0], Edge(behind)]
             else:
                 blocks[0].terminator.targets = [Edge(start), Edge(behind)]
-        here.insts.append(Inst(c.JUMP, loc=loc, targets=[out]))
+        Appender(here.insts, loc).jump(out)
         self.header.terminator.attrs = {}
         where = fn.blocks.index(self.header)
         fn.blocks[where:where] = blocks
@@ -246,18 +247,16 @@ class _Loop:
         header, body, behind = Block("up"), Block("trip"), Block("behind")
         header.params = [Value(k.Int, "n"), Value(k.Int, "left")]
         number, left = header.params
-        here.insts.append(Inst(c.JUMP, loc=b.loc, targets=[Edge(header, [b.const(1, k.Int), trips])]))
+        b.jump(Edge(header, [b.const(1, k.Int), trips]))
         h = Builder(header.insts, self.body.terminator)
-        more = h.op(a.IGT, left, h.const(0, k.Int))
-        header.insts.append(Inst(c.BRANCH, [more], self.marks, None, b.loc, [Edge(body), Edge(behind)]))
+        h.branch(h.op(a.IGT, left, h.const(0, k.Int)), Edge(body), Edge(behind), **self.marks)
         t = Builder(body.insts, self.body.terminator)
         add(t, number)
         for inst in body.insts if marked else ():
             if inst.op is mem.ARRAY_LOAD or inst.op is mem.ARRAY_STORE:
                 inst.attrs = {**inst.attrs, "parallel": True}
         one = t.const(1, k.Int)
-        body.insts.append(Inst(c.JUMP, loc=b.loc, targets=[Edge(header, [
-            t.op(a.IADD, number, one, flags="nuw nsw"), t.op(a.ISUB, left, one, flags="nuw nsw")])]))
+        t.jump(Edge(header, [t.op(op, x, one, flags="nuw nsw") for op, x in ((a.IADD, number), (a.ISUB, left))]))
         blocks += [header, body, behind]
         return behind
 

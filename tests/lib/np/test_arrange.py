@@ -187,8 +187,20 @@ def test_axes_that_are_not_constants():
 ])
 def test_axes_that_change_places_are_known_at_run_time(function):
     a, compiled = np.arange(24.0).reshape(2, 3, 4), njit(function)
-    for i, j in ((0, 1), (-1, 0), (2, 2), (np.int8(1), -3), (3, 0), (0, -4)):
+    for i, j in ((0, 1), (-1, 0), (2, 2), (np.int8(1), -3), (3, 0), (0, -4), (True, 0), (False, True)):
         agree(function, a, i, j, compiled=compiled)
+
+
+@pytest.mark.parametrize("function", [
+    lambda a: np.swapaxes(a, True, 0), lambda a: a.swapaxes(-1, False), lambda a: np.moveaxis(a, True, 0),
+    lambda a: np.moveaxis(a, 2, False), lambda a: np.flip(a, True), lambda a: np.expand_dims(a, True),
+])
+def test_a_bool_may_be_the_number_of_an_axis(function):
+    agree(function, np.arange(24.0).reshape(2, 3, 4))
+
+
+def test_a_bool_is_no_axis_of_fewer_axes():
+    agree(lambda a: np.swapaxes(a, True, 0), np.arange(3.0))
 
 
 def test_swapped_axes_are_a_view():
