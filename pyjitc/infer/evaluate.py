@@ -48,6 +48,7 @@ __all__ = ["Evaluator"]
 ENDED = Ended.of(numbered([Tuple(())]))
 VOID: AV = (NoneType, None)
 _GENERATOR = 0x20  # inspect.CO_GENERATOR
+_MOST_WITHIN = 4  # generators of the same code that a generator may hold, one in the other
 _STARS = 4  # inspect.CO_VARARGS
 _KEYWORDS = 8  # inspect.CO_VARKEYWORDS
 # modules with functions that make or change classes
@@ -464,10 +465,10 @@ class Evaluator(Operations):
             structure.UNION_MAKE if type(state.type) is not Union else structure.UNION_CAST, state, type=content))
 
     def generator_state(self, step, parts):
-        if step.code in self.session.self_made and self.analysis.spec.proto.code is step.code and any(
-                [any_part(x.type, lambda part: isinstance(part, Generator) and part.step.code is step.code)
-                 for x in parts]):
-            raise RecursiveGenerator(step.code)
+        if self.analysis.spec.proto.code is step.code:
+            most = 0 if step.code in self.session.self_made else _MOST_WITHIN
+            if any([_deepest(x.type, step.code) > most for x in parts]):
+                raise RecursiveGenerator(step.code)
         members = tuple((str(i), x.type) for i, x in enumerate(parts))
         return Apply(structure.STRUCT_MAKE, *parts, type=Generator(str(step), members, step))
 
@@ -681,6 +682,12 @@ def watch(t: Type, analysis, block) -> None:
                     x = x.content
                 if x is not None:
                     work.append(x)
+
+
+def _deepest(t: Type, code) -> int:
+    """How many generators that `code` makes are one in the other in a value of type t."""
+    below = max([_deepest(part, code) for part in t.parts], default=0) if t.parts else 0
+    return below + (isinstance(t, Generator) and t.step.code is code)
 
 
 def _cannot_be_read_again(t: Type) -> bool:

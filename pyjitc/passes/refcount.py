@@ -18,7 +18,7 @@ from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ir.cfg import predecessors, reverse_postorder
 from ..ops import control
-from ..ops.memory import ARRAY_DATA, RELEASE, RETAIN
+from ..ops.memory import ARRAY_DATA, RELEASE, RETAIN, effects_of
 from ..ops.structure import TUPLE_MAKE
 from ..types.kinds import Array, Bytes, Container, NativeObject, Str, Type, is_integer, is_refcounted
 from .alias import may_free
@@ -119,8 +119,8 @@ def _used_up(block, n, refcounted) -> bool:
     if any([block.insts[k].result is not None and refcounted(block.insts[k].result)
             and not block.insts[k].op.effects & ir.ALLOCATES for k in uses]):
         return False  # the item becomes part of another value
-    last = block.insts[uses[-1]]
-    return last.op.effects & ir.TERMINATOR == 0 and not last.targets
+    last = block.insts[uses[-1]]  # a function that it calls may change the list before it reads the item
+    return last.op.effects & ir.TERMINATOR == 0 and not last.targets and effects_of(last) & ir.WRITES != ir.WRITES
 
 
 def _is_harmless(t: Type) -> bool:

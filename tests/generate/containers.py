@@ -305,7 +305,7 @@ class _Writer(Blocks):
     def function(self) -> str:
         if self.r.random() < .25:
             self.helper()
-        if self.r.random() < .3:
+        if self.r.random() < .4:
             self.private()
         self.block(top=True)
         names = [name for name in self.names if not name.startswith("_")]
@@ -882,7 +882,9 @@ class _Writer(Blocks):
                     return value(r.choice(kind[1:]))
                 return f"[{item}]" if r.random() < .7 else self.expr(kind, 1)
 
-            if r.random() < .65:
+            if r.random() < .45:
+                self.with_one_key(name, kind, value)
+            elif r.random() < .65:
                 what = kind[0]
                 if what == "Counter":
                     self.line(f"{name}[{value(kind[1])}] += 1")
@@ -917,6 +919,62 @@ class _Writer(Blocks):
                     self.bind(kind[2], f"{name}[{self.expr(kind[1], 1)}]")
                 else:
                     self.bind("str", f"str({name})" if x < .8 else f"repr(list({name})[-3:])")
+
+    def with_one_key(self, name, kind, value):
+        """Several statements about one key of a container, or one item; calls of a function beside `f` among them.
+        value: kind -> the text of a value."""
+        r, k, new = self.r, self.fresh(), value(kind[2] if len(kind) > 2 else kind[1])
+        self.line(f"{k} = {value(kind[1])}")
+        if kind[0] in ("list", "deque"):
+            made = [f"if {k} in {name}:\n    {name}.remove({k})\nelse:\n    {name}.append({k})",
+                    f"if {name}.count({k}) < 2:\n    {name}.append({k})", f"{name}.append({k})",
+                    f"if {name} and {name}[-1] == {k}:\n    {name}.pop()", f"{name}[-1:] = [{k}]",
+                    f"for {k}i in range(len({name})):\n    if {name}[{k}i] == {k}:\n        {name}[{k}i] = {new}"]
+            made = made[:3] if kind[0] == "deque" else made
+        elif kind[0] == "set":
+            made = [f"if {k} in {name}:\n    {name}.discard({k})\nelse:\n    {name}.add({k})", f"{name}.add({k})",
+                    f"if {k} not in {name}:\n    {name}.add({k})\n    {name}.add({new})", f"{name} -= {{{k}}}",
+                    f"{name} |= {{{k}, {new}}}"]
+        else:
+            made = self.of_one_key(name, kind, k, new)
+        for text in r.choices(made, k=r.choice((1, 2, 2, 3))):
+            if r.random() < .25:
+                self.line(f"{self.fills(kind)}({name}, {k}, {new}, {r.choice((0, 1, 3))})")
+            for line in text.split("\n"):
+                self.line(line)
+
+    def of_one_key(self, name, kind, k, new) -> list:
+        """Texts of statements about a key of a dict."""
+        made = [f"if {k} not in {name}:\n    {name}[{k}] = {new}", f"{name}[{k}] = {new}", f"{name}.pop({k}, None)",
+                f"if {k} in {name}:\n    del {name}[{k}]\nelse:\n    {name}[{k}] = {new}",
+                f"{name}.setdefault({k}, {new})",
+                f"try:\n    {k}x = {name}[{k}]\nexcept KeyError:\n    {name}[{k}] = {new}",
+                f"{k}x = {name}.get({k})\nif {k}x is None:\n    {name}[{k}] = {new}"]
+        what = "int" if kind[0] == "Counter" else kind[2]
+        if what in ("int", "float"):
+            made += [f"{name}[{k}] = {name}.get({k}, 0) + 1",
+                     f"if {k} in {name}:\n    {name}[{k}] += 1\nelse:\n    {name}[{k}] = 1"] * 2
+            if kind[0] != "dict":
+                made = [f"{name}[{k}] += 1", f"{name}[{k}] -= 2", f"if {name}[{k}] > 1:\n    del {name}[{k}]",
+                        f"if {name}[{k}] < 3:\n    {name}[{k}] += 1", *made[-2:], *made[:2]]
+        elif what[0] == "list":
+            x = self.expr(what[1], 0)
+            made += [f"{name}.setdefault({k}, []).append({x})",
+                     f"if {k} in {name}:\n    {name}[{k}].append({x})\nelse:\n    {name}[{k}] = [{x}]"] * 2
+            if kind[0] == "defaultdict":
+                made = [f"if {x} not in {name}[{k}]:\n    {name}[{k}].append({x})", f"{name}[{k}].append({x})",
+                        f"if len({name}[{k}]) < 3:\n    {name}[{k}].append({x})", f"{name}[{k}] += [{x}]", *made[:3]]
+        return made
+
+    def fills(self, kind) -> str:
+        """The name of a function beside `f` that stores in a container, and calls itself."""
+        called = f"g{self.fresh()}"
+        store = {"list": "x.append(v)", "deque": "x.append(v)", "set": "x.add(k)"}.get(kind[0], "x[k] = v")
+        asks = "" if kind[0] in ("list", "deque") else "    if k in x:\n        return 1\n"
+        again = f"    if n > 0:\n        {called}(x, {'k + n' if kind[1] == 'int' else 'k'}, v, n - 1)\n"
+        self.beside.append(f"def {called}(x, k, v, n):\n" + "".join(
+            self.r.choice(((asks, again), (again,), (again, asks)))) + f"    {store}\n    return n")
+        return called
 
     # -- expressions
 

@@ -348,8 +348,28 @@ def attempted(n):
     return p.x, q.x, p is q
 
 
+class Single:
+    def __init__(self, x):
+        self.x = x
+
+
+def let_go(one, held):
+    """`held` is the only list that holds `one`."""
+    before = one.x
+    held.clear()
+    held.append(Single(1))
+    return before + one.x
+
+
+def given_and_let_go(n):
+    held, total = [Single(k) for k in range(4)], 0
+    for i in range(n):
+        total += let_go(held[i % len(held)], held)
+    return total
+
+
 @pytest.mark.parametrize("f, args", [
-    (inserted, ([5, 2, 8, 1, 9, 3, 5],)), (attempted, (0,)), (attempted, (1,)), (tree, ([5, 2, 8, 1, 9, 3, 5],)),
+    (given_and_let_go, (4,)), (inserted, ([5, 2, 8, 1, 9, 3, 5],)), (attempted, (0,)), (attempted, (1,)), (tree, ([5, 2, 8, 1, 9, 3, 5],)),
     (vectors, (10,)), (stack, (10,)), (popped_too_often, (5,)), (links, (12,)),
     (divided, (10, 20)), (divided, (10, 5)), (queue, (20,)), (shapes, (5,)), (keys, (3,)), (identity, (4,)),
     (swapped, (1,)), (swapped, (3,)), (missing, (2,)), (missing, (5,)), (numbers, (1,)), (numbers, (4,)),

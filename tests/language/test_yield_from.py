@@ -108,6 +108,43 @@ def of_objects(n):
     return list(told(Steps(n))), list(told([1, 2])), list(told(iter((3,)))), list(told(returning(n)))
 
 
+class Tree:
+    """A binary tree whose iterators hold iterators of its branches."""
+
+    def __init__(self, value):
+        self.value, self.left, self.right = value, None, None
+
+    def insert(self, value):
+        side = "left" if value < self.value else "right"
+        below = self.left if side == "left" else self.right
+        if below is not None:
+            below.insert(value)
+        elif side == "left":
+            self.left = Tree(value)
+        else:
+            self.right = Tree(value)
+
+    def __iter__(self):
+        if self.left:
+            yield from self.left
+        yield self.value
+        if self.right is not None:
+            for x in self.right:
+                yield x
+
+
+def of_a_tree(values):
+    root = Tree(values[0])
+    for x in values[1:]:
+        root.insert(x)
+    return list(root), sum(root), values[-1] in root, max(root), [x for x in root]
+
+
+def test_iterators_that_hold_iterators_of_their_class():
+    """The interpreter runs them: the type of their state would have no end."""
+    agree(of_a_tree, [3, 1, 2, 5, 4])
+
+
 def with_finally(n):
     """The interpreter runs a generator that does something when it is closed."""
     log = []

@@ -663,6 +663,49 @@ def shared_and_then_stored(n):
     return kept, x
 
 
+@case(([1, 2, 1, 1, 2, 1],), ([],))
+def asked_twice(keys):
+    found = defaultdict(list)
+    for k in keys:
+        if len(found[k]) < 3:
+            found[k].append(k)
+    return found
+
+
+def added_before(known, n):
+    if n > 5:
+        added_before(known, n - 1)
+    known[n] = 7
+    known[n - 2] = 7
+
+
+@case((9,), (2,))
+def added_by_a_callee(n):
+    known = {}
+    if n in known:
+        return 0, 0, 0
+    added_before(known, n)
+    known[n] = known.get(n, 0) + 1
+    return len(known), known[n], sum(known.values())
+
+
+def counted_up(n, known):
+    if n in known:
+        return known[n]
+    if n < 2:
+        return n
+    below = counted_up(n - 1, known)
+    known[n] = known.get(n, 0) + below
+    known[n + 1] = 10
+    return known[n]
+
+
+@case((9,), (0,))
+def added_by_itself(n):
+    known = {}
+    return counted_up(n, known), len(known), sum(known.values())
+
+
 @pytest.mark.parametrize("function, argsets", ROWS)
 def test_agree(function, argsets):
     agree_on(function, *argsets)
@@ -674,7 +717,8 @@ LOCAL = (counted, words_by_name, words, pairs, quadruples, grouped, two_sum, mis
          default_changed_while_read, lists_by_key, lists_of_texts, edges_of_a_graph,
          lists_that_are_shared, list_of_lists_in_a_dict, one_list_leaves, words_of_a_text, fields_of_a_text,
          slices_of_a_text, missing_part, pairs_of_a_text, default_lists, default_lists_inside, filled_and_left,
-         remembered_by_a_closure, remembered_and_left, shared_and_changed)
+         remembered_by_a_closure, remembered_and_left, shared_and_changed, asked_twice, added_by_a_callee,
+         added_by_itself)
 OBJECTS = (kept_and_used, given_or_own, bools_and_ints, shared_and_then_stored)
 
 
