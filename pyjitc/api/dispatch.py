@@ -73,7 +73,7 @@ class CompiledFunction(Pickled, Callable_):
     """A compiled function. It behaves as the Python function it was made from, `py_func`; see `njit`."""
 
     __slots__ = ("py_func", "options", "_natives", "_order", "_retired", "_failures", "_declared", "_asked", "_direct",
-                 "_refusals", "_code", "_simple", "_binder", "_given_up", "_counts", "_stand_ins", "__dict__",
+                 "_refusals", "_code", "_simple", "_binder", "_given_up", "_counts", "_stand_ins", "_plans", "__dict__",
                  "__weakref__")
     __pyjitc_constant__ = True
 
@@ -90,6 +90,8 @@ class CompiledFunction(Pickled, Callable_):
         self._given_up = False
         self._refusals = 0  # how often code was compiled again because objects to which it refers have changed
         self._counts = dict.fromkeys(COUNTED, 0)
+        # classes of arguments -> how those are converted to the types of a declared signature
+        self._plans: dict[tuple[type, ...], tuple] = {}
         self._take_code()
         self.__wrapped__ = function
         for name in ("__name__", "__qualname__", "__module__", "__doc__"):
@@ -140,6 +142,8 @@ class CompiledFunction(Pickled, Callable_):
             raise
         if self._declared and types not in self._natives:
             full, types = self._converted(full, types)
+            if given is args:
+                self._keep_plan(given, full)
         native = self._natives.get(types)
         if native is None or native.changed() or native.stale():
             changed = None  # the interpreter runs the whole function; see `report`
@@ -246,6 +250,24 @@ class CompiledFunction(Pickled, Callable_):
         given = shortened(", ".join(map(str, types)))
         raise TypeError(f"{self.__qualname__}() has no signature for ({given}); declared: {declared}")
 
+    def _keep_plan(self, given: tuple, converted: tuple) -> None:
+        """Keep how the arguments of this call were converted, for calls with arguments of the same classes."""
+        plan = _signature.plan(given, converted, self._declared)
+        if plan is not None and len(self._plans) < _MOST_PASSING:
+            self._plans[tuple(map(type, given))] = plan
+
+    def _as_planned(self, args: tuple):
+        """The result of a call whose arguments are converted as those of an earlier call were. Raises _NoMatch where
+        there was none, or native code does not take these arguments."""
+        plan = self._plans.get(tuple(map(type, args)))
+        if plan is None or self.py_func.__code__ is not self._code:
+            raise _NoMatch
+        try:
+            converted = [x if convert is None else convert(x) for convert, x in zip(plan, args)]
+        except (OverflowError, ValueError):
+            raise _NoMatch
+        return self._direct(*converted)
+
     # -- specialisations
 
     def _ready(self, types, full) -> bool:
@@ -332,6 +354,7 @@ class CompiledFunction(Pickled, Callable_):
             for types in self.signatures:
                 self._unlink(types)
             self._failures.clear()
+            self._plans.clear()
 
     def _give_up(self, why: str) -> None:
         self._given_up = True
@@ -545,6 +568,11 @@ def _prepare(self, /, *args, **kwargs):
     if type(self) is _Direct:
         raise _NoMatch
     try:
+        if self._plans and not kwargs:
+            try:
+                return self._as_planned(args)
+            except _NoMatch:
+                pass
         return self._answer(args, kwargs)
     except Exception as error:  # the message has the location of a located error
         entry = None if _is_located(error) else error.__traceback__

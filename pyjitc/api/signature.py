@@ -14,7 +14,7 @@ from ..base.errors import shortened, suggest
 from ..types import kinds, text
 from ..types.kinds import Array, Tuple, Type, is_numpy_scalar, union_of
 
-__all__ = ["Signature", "TypeName", "signature_of", "convert", "gives", "NAMES"]
+__all__ = ["plan", "Signature", "TypeName", "signature_of", "convert", "gives", "NAMES"]
 
 
 class Signature:
@@ -202,6 +202,32 @@ def convert(value, given: Type, wanted: Type, digits: bool = False):
             except TypeError:
                 pass
     raise TypeError(f"has type {given}, the signature declares {wanted}")
+
+
+_REAL = (bool, int, float, np.bool_, np.integer, np.floating)
+_WHOLE = (bool, int)
+
+
+def plan(given: tuple, converted: tuple, declared) -> tuple | None:
+    """For each argument the class that converts it, or None where it is passed as it is, where the classes of the
+    arguments alone determine this; else None."""
+    if len(declared) > 1 and any([type(x) is int for x in given]) and any([
+            isinstance(t, kinds.NpInt) for signature in declared for t in signature.args]):
+        return None  # which signature takes an int depends on its value
+    found = tuple([None if x is y else type(y) if _is_by_class(type(x), type(y)) else False
+                   for x, y in zip(given, converted)])
+    return None if False in found else found
+
+
+def _is_by_class(given: type, wanted: type) -> bool:
+    """Whether `wanted(x)` converts each x of a class as `convert` does, or raises OverflowError or ValueError."""
+    if wanted is complex or issubclass(wanted, np.complexfloating):
+        return issubclass(given, (*_REAL, complex, np.complexfloating))
+    if wanted in (bool, np.bool_):
+        return given is not int and issubclass(given, _REAL)  # an int of more than 64 bits is refused
+    if wanted in (int, float) or issubclass(wanted, np.floating):
+        return issubclass(given, _REAL)
+    return issubclass(wanted, np.integer) and given in _WHOLE
 
 
 _PUBLIC = ("int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 boolean "

@@ -66,7 +66,7 @@ class Carried:
     defined: set[ir.Value]  # values that are defined in the blocks of a chunk
     unwinds: set[int]  # edges on which exceptions leave the chunk, by id
     dom: Any = None
-    serial_sums: bool  # whether a loop with a sum that cannot be divided runs on one thread, and is not refused
+    refuses: bool  # whether a loop over prange with iterations that are not independent is an error
 
     def error(self, inst: ir.Inst, message: str, hint: str) -> Exception:
         raise NotImplementedError
@@ -126,9 +126,6 @@ class Carried:
         kinds = list(dict.fromkeys(SUMS[inst.op][0] for inst in updates))
         types = sorted({with_article(str(inst.result.type)) for inst in updates})
         sums = len({SUMS[inst.op][1] for inst in updates}) == 1 and not reads
-        if sums and self.serial_sums:
-            return Serial(at, f"the sum or product {what} has several types, or an exception may be raised in it and "
-                          "handled in the loop", "start it with a value of the type of its terms, outside of a try")
         if sums and len(types) > 1:
             return self.error(at, f"{what} goes from one iteration of a parallel loop to the next, as "
                               f"{' on some paths and as '.join(types)} on others",
@@ -136,9 +133,6 @@ class Carried:
                               f"as np.int64(0), or convert them, as in {x} += float(y)")
         members = self.several(p)
         if members and len(kinds) < 2 and all([inst.op.effects == ir.PURE for inst in reads]):
-            if self.serial_sums:
-                return Serial(at, f"the reduction {what} has several types",
-                              "start it with a value of the type of its terms")
             example = next((f", such as np.{t}(0)" for t in members if t not in _SCALARS), "")
             return self.error(at, f"{what} goes from one iteration of a parallel loop to the next, as "
                               f"{' on some paths and as '.join([with_article(str(t)) for t in members])} on others",

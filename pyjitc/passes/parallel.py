@@ -34,11 +34,13 @@ from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ir.uses import read_outside
 from ..ops import arith as a
 from ..ops import control, exceptions, memory, random
+from ..ops.structure import UNION_MAKE
 from ..types import kinds as k
-from . import counted
+from . import counted, dce
 from .alias import Aliases, root_of
-from .carried import LEFT_ONLY, SUMS, Carried, Serial
+from .carried import LEFT_ONLY, SUMS, Carried, Serial, element_type
 from .chunks import SHAPES, Chunks, unmark
+from .operands import constant_of
 from .rewrite import Builder, clone_blocks, growing, join_edges, substitute
 
 __all__ = ["run"]
@@ -62,7 +64,7 @@ def run(fn: ir.Function, options=Options()) -> None:
         try:
             if kind == "nest" and _fork(fn, loop, marked):
                 continue
-            region = _Region(fn, loop, kind, options.races or kind == "parts", bool(options.numba))
+            region = _Region(fn, loop, kind, options.races or kind == "parts", not options.numba)
             region.outline()
             _note(fn, branch, kind, "runs on several threads", region.details())
         except _Gone:
@@ -120,6 +122,55 @@ def _is_made(v: ir.Value) -> bool:
     return v.inst is not None and v.inst.op in (memory.ARRAY_NEW, memory.ARRAY_COPY)
 
 
+def _forget_entries(fn: ir.Function, outer) -> None:
+    """Let loops inside, which make a constant number of iterations, begin with zeros for the variables that an
+    iteration assigns without reading them, so that no value of an iteration of the outer loop is needed."""
+    inner = [loop for loop in LoopNest(fn).loops if loop is not outer and loop.header in outer.blocks]
+    defs, edges = counted.Definitions(fn), in_edges(fn.blocks) if inner else None
+    forgotten = False
+    for loop in inner:
+        count = counted.find(loop, defs, edges)
+        if count is not None and (defs.constant(count.start[count.left]) or 0) > 0:
+            forgotten |= _forget_entry(count, edges)
+    if forgotten:
+        dce.run(fn)
+
+
+def _forget_entry(count: counted.Counted, edges) -> bool:
+    header = count.loop.header
+    again = [edge for source, _, edge in edges[header] if source in count.loop.blocks]
+    read = _read_before_the_end(count)
+    changed = False
+    for n, p in enumerate(header.params):
+        if p not in read and all([edge.args[n] is not p for edge in again]):
+            b = Builder([], count.entry_inst.loc, None)
+            zero = _zero(b, p.type)
+            if zero is not None:
+                count.entry.args[n] = zero
+                count.entry_block.insts[-1:-1] = b.insts
+                changed = True
+    return changed
+
+
+def _read_before_the_end(count: counted.Counted) -> set[ir.Value]:
+    """The values that are read in a loop, or after it has been left before its last iteration ended."""
+    inside = dict.fromkeys(count.loop.blocks)
+    work = dict(inside)
+    for block in growing(work):
+        if block in inside or block is not count.loop.header:
+            work.update(dict.fromkeys([edge.block for edge in block.edges() if edge is not count.exit]))
+    return {v for block in work for inst in block.insts
+            for v in (*inst.args, *(x for edge in inst.edges() if edge is not count.exit for x in edge.args))}
+
+
+def _zero(b: Builder, t) -> ir.Value | None:
+    """A value of a type of numbers, or of a union with such a type, or None."""
+    if type(t) is k.Union:
+        zero = next((zero for zero in (_zero(b, member) for member in t.members) if zero is not None), None)
+        return None if zero is None else b.make(UNION_MAKE, t, zero, type=t)
+    return b.const(t, constant_of(t, 0)) if element_type(t) is not None else None
+
+
 class _Gone(Exception):
     """Raised where a loop can make no iterations."""
 
@@ -127,12 +178,13 @@ class _Gone(Exception):
 class _Region(Carried):
     """One loop that is being outlined."""
 
-    def __init__(self, fn: ir.Function, loop, kind: str, single: bool, serial_sums: bool):
+    def __init__(self, fn: ir.Function, loop, kind: str, single: bool, refuses: bool):
         self.fn, self.loop, self.kind = fn, loop, kind
-        self.serial_sums = serial_sums
+        self.refuses = refuses
         self.single = single  # whether each iteration is a chunk of its own
         self.header = loop.header
         self.branch = self.header.terminator
+        _forget_entries(fn, loop)
         self.enter_once()
         self.analyse()
         count = counted.find(loop, self.defs, self.edges)
@@ -196,7 +248,7 @@ class _Region(Carried):
     # -- errors
 
     def error(self, inst: ir.Inst, message: str, hint: str) -> Exception:
-        if self.kind != "prange":
+        if self.kind != "prange" or not self.refuses:
             return Serial(inst, message, hint)
         fn, loc = self.fn, inst.loc if inst.loc.line else self.branch.loc
         qualname, filename = inst.attrs.get("origin") or (fn.qualname, fn.filename)

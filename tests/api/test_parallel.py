@@ -2033,3 +2033,41 @@ def test_what_was_compiled_without_threads_before_is_shared_among_them(capsys):
     assert compiled(np.ones(3)) == 9
     compiled.parallel_diagnostics()
     assert "runs on several threads" in capsys.readouterr().out
+
+
+def test_a_variable_that_the_first_iterations_of_a_loop_inside_set_is_each_iterations_own(capsys):
+    """A loop over range(1) or range(2) makes an iteration, so that no value of the iteration before is read."""
+    def sums_of_windows(a, width):
+        out = np.zeros((len(a), a.shape[1] - width + 1))
+        for i in prange(len(a)):
+            for j in range(1):
+                total = 0.0
+                for k in range(width):
+                    total += a[i, k]
+                out[i, j] = total
+            for j in range(1, out.shape[1]):
+                total -= a[i, j - 1]
+                total += a[i, j + width - 1]
+                out[i, j] = total
+        return out
+
+    a = np.random.default_rng(0).random((6, 9))
+    compiled = njit(parallel=True)(sums_of_windows)
+    assert compiled(a, 3).tobytes() == sums_of_windows(a, 3).tobytes()
+    compiled.parallel_diagnostics()
+    assert "the loop over prange runs on several threads" in capsys.readouterr().out
+
+
+def test_a_variable_that_a_loop_inside_may_leave_as_it_was_is_carried():
+    def last_below(a, limit):
+        found, total = 0.0, 0.0
+        for i in prange(len(a)):
+            for j in range(2):
+                if a[i] < limit:
+                    break
+                found = a[i] + j
+            total = total * 0.5 + found
+        return total
+
+    with pytest.raises(CompileError, match="goes from one iteration"):
+        njit(parallel=True)(last_below)(np.arange(5.0), 3.0)

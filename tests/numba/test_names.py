@@ -820,3 +820,23 @@ def test_a_system_of_equations_is_solved_in_place(dtype):
         assert solved(a, b) == 0
         np.testing.assert_allclose(b, wanted, rtol=1e-6)
     assert solved(np.zeros((2, 2), dtype), np.ones(2, dtype)) == 1
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_parallel_loop_whose_iterations_depend_on_each_other_runs_on_one_thread(place):
+    def carries(a):
+        s = 0.0
+        for i in nb.prange(len(a)):
+            s = s * 0.5 + a[i]
+        return s
+
+    def writes_one_element(a):
+        for i in nb.prange(len(a)):
+            a[0] = a[0] * 0.5 + a[i]
+        return a
+
+    function = (carries, writes_one_element)[place]
+    a = np.arange(20.0)
+    with pytest.warns(pyjitc.ParallelWarning, match="runs on one thread"):
+        found = nb.njit(parallel=True)(function)(a.copy())
+    assert same(found, function(a.copy()))

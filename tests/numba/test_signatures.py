@@ -367,3 +367,50 @@ def test_calls_from_compiled_code_that_fit_no_signature_are_refused(signature, g
 def test_members_of_enums_are_arguments_of_functions_with_signatures():
     f, three = nb.njit("float64(int32)")(lambda x: x / 2), enum.IntEnum("E", {"A": 3}).A
     exact(nb.njit(lambda: f(three))(), 1.5)
+
+
+VALUES = [0, 3, -2, True, 2.75, -0.5, 1e300, float("nan"), float("inf"), 1 << 40, 1 << 63, 1 << 70, -(1 << 63), 1 + 2j,
+          None, np.int8(-3), np.uint64(1 << 63), np.int64(7), np.float32(0.1), np.float64(2.5),
+          np.bool_(True), np.complex64(1j)]
+DECLARED = [["float64(float64)"], ["float32(float32)"], ["int64(int64)"], ["uint64(uint64)"], ["int16(int16)"],
+            ["complex128(complex128)"], ["boolean(boolean)"], ["float64(optional(uint64))"],
+            ["int64(int64)", "float64(float64)"], ["float32(float32)", "complex128(complex128)"],
+            ["uint64(uint64)", "float64(float64)"]]
+
+
+def _outcome(call, x):
+    try:
+        found = call(x)
+    except (TypeError, OverflowError, ValueError) as error:
+        return type(error), str(error)
+    return type(found), repr(found)
+
+
+@pytest.mark.parametrize("declared", DECLARED, ids=str)
+def test_a_conversion_does_not_depend_on_the_calls_before(declared):
+    """How the arguments of one call were converted is kept for others with arguments of the same classes."""
+    def same(x):
+        return 1.0 if x is None else x
+
+    first = [_outcome(nb.njit(declared)(same), x) for x in VALUES]
+    for order in (1, -1):
+        f = nb.njit(declared)(same)
+        for x in VALUES[::order]:
+            _outcome(f, x)
+        assert [_outcome(f, x) for x in VALUES] == first
+
+
+def test_an_error_of_the_function_is_not_taken_for_one_of_the_conversion():
+
+    @nb.njit("float64(float64, float64[:])")
+    def f(x, seen):
+        seen[0] += 1
+        if x > 2:
+            raise OverflowError("too much")
+        return x
+
+    seen = np.zeros(1)
+    assert f(1, seen) == 1.0 and f(2, seen) == 2.0
+    with pytest.raises(OverflowError, match="too much") as caught:
+        f(3, seen)
+    assert seen[0] == 3 and [entry.name for entry in caught.traceback][1:] == ["f"]

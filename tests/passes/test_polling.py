@@ -225,6 +225,8 @@ def test_copies_of_a_loop_with_branches_keep_what_they_select():
     text = f.inspect_asm(f.signatures[0])
     # four copies of a trip, one for what is beyond a multiple of four, and the loop with checks
     assert text.count("cmovg") + text.count("cmovl") == 6
+
+
 def sorted_rows(table, out):
     for i in range(len(table)):
         for j in range(table.shape[1]):
