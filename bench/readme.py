@@ -68,7 +68,8 @@ def _told(rows, told) -> tuple[list[str], list[str]]:
 def _measured(results: Results, source: str) -> str:
     machine = results.machine
     versions = ", ".join(f"{NAMES.get(key, key)} {machine[key]}" for key in ("numba", "jax", "numpy") if key in machine)
-    return ("Times of a call, and in brackets how many times pyjitc's, as the median of runs in turns; one thread; "
+    return ("Times of a call (medians), and in brackets how many times pyjitc's (the median of the ratios of runs in "
+            "turns); one thread; "
             f"{machine['processor']}, {machine['cores']} cores, Python {machine['Python']}, {versions}; "
             f"{machine['date'].split()[0]}, all figures: [{os.path.basename(source)}]({source})."
             + (" From a quick run: rough." if results.quick else ""))
