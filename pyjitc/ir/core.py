@@ -16,7 +16,7 @@ from .flags import FunctionFlags
 __all__ = ["Loc", "Op", "Value", "Edge", "Inst", "Block", "Function", "NOWHERE", "NOTES",
            "PURE", "RAISES", "READS", "WRITES", "CONSUMES", "ALLOCATES", "HOST", "TERMINATOR", "GENERIC",
            "FREE", "CHEAP", "MODERATE", "EXPENSIVE", "CALL",
-           "BOXES", "CHECKS_FIRST", "ELEMENTARY", "KEEPS_NONE", "LOAD", "LOAD_OF_NUMBERS", "MAKES_TEXT",
+           "BOXES", "CHECKS_FIRST", "ELEMENTARY", "KEEPS_NONE", "LOAD", "LOAD_OF_NUMBERS", "MAKES_TEXT", "MARK",
            "NEVER_NEGATIVE", "NEW_MEMORY", "NEW_OBJECT", "ONE_FOR_ALL", "ONLY_MEMORY_ERROR", "ROUNDS", "SAME_MEMORY",
            "SAME_VALUE", "SELECTS", "SINGULAR", "STORES_ITEM", "VIEW", "WRITES_FIRST", "WRITES_OPERANDS",
            "ELEMENTS", "CELLS", "COUNTS", "RANDOM", "SLOTS", "ERRORS", "OBJECTS", "LISTS", "ITEMS", "TABLES", "REGIONS",
@@ -60,6 +60,7 @@ BOXES = 65536  # it makes objects of the interpreter of numbers among its operan
 SAME_VALUE = 131072  # its result is its first operand, perhaps under another type
 VIEW = 262144  # an array that it returns is in the memory of its first operand
 SELECTS = 524288  # its result is one of the operands after the first
+MARK = 1048576  # its result is its operand, which it marks for a later pass
 SAME_MEMORY = VIEW | SELECTS  # as a mask: an array that it returns is in the memory of an operand
 
 # Regions of memory, which never overlap. An operation declares those that it reads and those that it writes:
