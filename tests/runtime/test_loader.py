@@ -5,6 +5,7 @@ import itertools
 import math
 import re
 import struct
+import sys
 import weakref
 
 import numpy as np
@@ -281,6 +282,35 @@ def test_platform_check(monkeypatch):
     monkeypatch.setattr(platform, "PLATFORM", ("darwin", "arm64"))
     with pytest.raises(platform.ABIError, match="64-bit x86 Linux"):
         platform.check()
+
+
+def test_layouts_are_compared_again_where_python_numpy_or_offsets_differ(monkeypatch, tmp_path):
+    def checked():
+        monkeypatch.setattr(platform, "_checked", [])
+        count = len(checks)
+        platform.check()
+        return len(checks) > count
+
+    checks = []
+    monkeypatch.setattr(platform.__spec__, "cached", str(tmp_path / "platform.cpython-311.pyc"))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.setattr(platform, "_check_objects", lambda: checks.append(1))
+    assert checked() and checked() and not list(tmp_path.iterdir())
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    assert checked() and not checked()
+    one, = tmp_path.iterdir()
+    one.write_bytes(b"")  # damaged
+    assert checked() and not checked()
+    with monkeypatch.context() as other:
+        other.setattr(sys, "version", "3.11.99")
+        assert checked()
+    with monkeypatch.context() as other:
+        other.setattr(np, "__version__", "2.99.0")
+        assert checked()
+    with monkeypatch.context() as other:
+        other.setattr(platform, "DESCR", {**platform.DESCR, "more": 25})
+        assert checked()
+    assert not checked()
 
 
 def test_the_processor_is_known_by_its_model_and_features():
