@@ -9,7 +9,6 @@ from ..base.trace import dump, timed
 from ..ir import core as ir
 from ..ir.cfg import cycles
 from ..ops.control import INVOKE
-from ..ops.parallel import SYMBOLS
 from ..types.kinds import Array, Type, is_refcounted
 from . import link, shared
 from .function import FunctionEmitter
@@ -23,6 +22,11 @@ native = lazy(f"{__package__}.native")  # only for callers that use C's calling 
 library = lazy(f"{__package__}.library")  # only programs that call large library functions load it
 inlining = lazy(f"{__package__}.inlining")  # a module of one function needs none
 pool = lazy(f"{__package__}.pool")  # only programs with parallel loops load it
+
+
+# functions of the pool of threads that code without parallel loops may call as well (ops/parallel.py)
+_OF_POOL = tuple(f"@pyjitc_{name}(" for name in ("thread_id", "num_threads", "set_num_threads", "chunk_size",
+                                                 "set_chunk_size", "divide"))
 
 
 class Artifact(Named, fields="object runtime entry next objects guards text"):
@@ -85,7 +89,7 @@ def compile_module(functions: list[ir.Function], spec, target: Target | None = N
     dump("llvm", name, lambda: text)
     with timed("llvm"):
         runtime = shared.objects_for(called, target)
-        if pooled or any(f"@{symbol}(" in text for symbol in SYMBOLS):
+        if pooled or any(call in text for call in _OF_POOL):
             runtime = (*runtime, pool.object_for(target))
         for one in images or ():
             runtime += one.objects()

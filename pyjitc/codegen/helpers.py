@@ -258,6 +258,9 @@ def is_often_called(name: str) -> bool:
         name.startswith(("pyj_native_free_", "pyj_drop_")) and "R" in name)
 
 
+_SIGNALS = "declare preserve_mostcc i32 @pyj_signals() nounwind cold"  # see runtime/thunks.py
+
+
 def needed(name: str) -> list[str]:
     """The other helpers whose symbols the text of a helper has. `@pyj_stack.deep` is defined in the text of
     `pyj_stack`."""
@@ -271,6 +274,9 @@ def text(names, nogil: bool = False, inlined: tuple[str, ...] = (), pooled: bool
     parts = []
     locked = {}
     for name in names:
+        if name == "pyj_signals" and not pooled and not nogil:  # LLVM would compile it for each loop
+            parts.append(_SIGNALS)
+            continue
         body = pooled and natives.of_threads(name) or (pooled or nogil) and memory.SHARED.get(name) or TEXT[name]
         if pooled and name == "pyj_signals":  # it handles regions, and takes the lock itself
             body = body.replace("@PyErr_CheckSignals(", "@pyjitc_signals(")

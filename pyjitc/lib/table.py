@@ -129,6 +129,12 @@ _UNARY = {"-": "neg", "+": "pos", "~": "invert"}
 _COMPARED = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge", "in": "contains"}
 
 
+def _may_be_of_numpy(target) -> bool:
+    """Whether a callable may be one of NumPy's, for which the index of their rules is loaded."""
+    home = getattr(target, "__module__", None)
+    return type(target) is not pytypes.ModuleType and (home is None or home.startswith("numpy"))
+
+
 class Library:
     """The library's interface for inference. `memo`: specialisations of library functions, for the whole process;
     `store`: library -> those on disk (pipeline/images.py), which a first compile may not need;
@@ -179,7 +185,7 @@ class Library:
             rule = module.CALLS.get(target)
             if rule is not None:
                 self.calls[id(target)] = rule
-        if rule is None and type(target) is not pytypes.ModuleType and (rule := index.rule_of(target)) is not None:
+        if rule is None and _may_be_of_numpy(target) and (rule := index.rule_of(target)) is not None:
             self.calls[id(target)] = rule
         if rule is None and type(target) in (pytypes.FunctionType, type) and target.__module__ == _POOL:
             rule = parallel.CALLS.get(target)

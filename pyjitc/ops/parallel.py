@@ -2,13 +2,15 @@
 ops/control.py)."""
 from __future__ import annotations
 
-from ..ir.core import CHEAP, EXPENSIVE, PURE, RAISES, SLOTS, Op, reads, writes
-from ..runtime.pool import CHUNKS
+from ..base.lazy import lazy
+from ..ir.core import CHEAP, EXPENSIVE, MARK, PURE, RAISES, SLOTS, Op, reads, writes
 from ..types.kinds import Bool, Int, NoneType, Tuple
 from .effects import NONDIFF
 
 __all__ = ["COMBINED", "DIVIDE", "FEW", "GET_CHUNK_SIZE", "GET_NUM_THREADS", "GET_THREAD_ID", "INDEPENDENT", "LANES",
-           "PARALLEL_OPS", "SET_CHUNK_SIZE", "SET_NUM_THREADS", "SHORT", "SYMBOLS", "TRIES", "WORK"]
+           "PARALLEL_OPS", "SET_CHUNK_SIZE", "SET_NUM_THREADS", "SHORT", "TRIES", "WORK"]
+
+pool = lazy("pyjitc.runtime.pool")
 
 WORK = 1 << 14  # the least cost of a chunk, which is some microseconds of work
 SHORT = 4 * WORK  # the most cost of a chunk for which no sleeping thread is woken at once
@@ -16,10 +18,6 @@ FEW = 8  # the number of chunks is a multiple of this, where iterations have the
 LANES = 64  # iterations of a vectorised loop that run at once, at most
 TRIES = 16  # the number of chunks at least, where the cost of an iteration is not known
 COMBINED = 24  # what an element of a chunk's copy costs: it is zeroed and added, and must be a small part of the work
-
-# Functions of the pool of threads that code without parallel loops may call as well.
-SYMBOLS = tuple(f"pyjitc_{name}" for name in ("thread_id", "num_threads", "set_num_threads", "chunk_size",
-                                              "set_chunk_size", "divide"))
 
 
 def _ask(name: str):
@@ -52,7 +50,7 @@ def _divide_eval(trips, work, copied, asked, *, known, even, stored):
     elif trips <= least:
         return min(trips, 1) if stored else 1, max(trips, 1), True
     else:
-        size = max(-(-trips // CHUNKS), least)
+        size = max(-(-trips // pool.CHUNKS), least)
         if known and even:  # few chunks, in a number that threads can share evenly; whole vectors in all but the last
             rounds = trips // (4 * FEW * least) + 1
             size = max(size, -(-trips // (FEW * rounds)))
@@ -92,7 +90,7 @@ def _divide_lower(e, inst, trips, work, copied, asked):
 INDEPENDENT = Op("independent", lambda types, attrs: Int, PURE, lower=lambda e, inst, x: [x[0]], partials=NONDIFF,
                  doc="the number, as the end of a loop whose iterations do not depend on each other: passes/"
                      "independent.py finds the loop, and leaves the number; {parts}: of a whole-array statement, which "
-                     "one iteration does a part of", cost=CHEAP)
+                     "one iteration does a part of", cost=CHEAP, traits=MARK)
 GET_THREAD_ID = Op("get_thread_id", lambda types, attrs: Int, reads(SLOTS), lower=_ask("thread_id"), partials=NONDIFF,
                    doc="the number of the thread that runs this (runtime/pool.py)", bounds=(0, 4096))
 GET_NUM_THREADS = Op("get_num_threads", lambda types, attrs: Int, reads(SLOTS), lower=_ask("num_threads"),

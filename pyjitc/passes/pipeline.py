@@ -12,7 +12,6 @@ from ..ops.control import BRANCH, CONST, INVOKE
 from ..ops.derivative import request_of
 from ..ops.elementary import is_ours
 from ..ops.nest import NESTS
-from ..ops.parallel import INDEPENDENT
 from ..types.kinds import (Bool, DefaultDict, Deque, Dict, Float, Int, List, ObjectOf, Set, any_part, is_complex,
                            is_float, is_refcounted)
 from . import dce, gvn, inline, messages, relax, simplify
@@ -73,7 +72,7 @@ _IN_LOOPS = {accumulators, checked_copies, choices, columns, early, extremes, in
              unboxed, unroll, vectorise, versioning}
 _SHIFTS = (arith.ISHL, arith.ISHR)
 _LOOK_FOR = {  # the operations, see also _ASK
-    independent: {INDEPENDENT}.__contains__,
+    independent: lambda op: op.traits & ir.MARK,
     inspector: arith.CONVERSIONS.__contains__,
     jam: {memory.ARRAY_STORE}.__contains__,
     joined_sums: {memory.ARRAY_LOAD}.__contains__,

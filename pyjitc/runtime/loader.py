@@ -355,6 +355,8 @@ def resolve(name: str) -> int:
         value = thunks.bind()
     elif name == "pyjitc_traceback":
         value = thunks.traceback(FRAME_LINE)
+    elif name == "pyj_signals":
+        value = thunks.signals()
     elif name == "pyjitc_memory_handler":
         value = id(thunks.memory_handler())
     elif name.startswith("pyjitc_numpy_api_"):

@@ -98,6 +98,11 @@ that makes a step of it:
         return 0;
     }
 
+`signals` lets Python handle signals, for polls of loops. It is a thunk because it saves all registers but r11, rax and
+those of vectors (LLVM's `preserve_mostcc`), and every loop needs it:
+
+    int signals(void) { return PyErr_CheckSignals() != 0; }
+
 With `memory_handler` NumPy frees and resizes arrays whose data compiled code allocated (NEP 49): libc's malloc, calloc,
 realloc and free, with an additional first argument.
 """
@@ -110,7 +115,7 @@ import struct
 import sys
 
 __all__ = ["slow_path", "next_of", "traceback", "position_table", "PLACES", "PLACE", "vectorcall", "bind", "caller",
-           "memory_handler", "place", "quad", "never_freed"]
+           "memory_handler", "place", "signals", "quad", "never_freed"]
 
 PLACES, PLACE = 32, 32  # the offset of the places in a Function, and the size of one
 
@@ -169,6 +174,11 @@ _NEXT = """
 _CALLER = """
     53 4989c9 4989d0 4889f1 4889fa 48bf {function} 48be {format} 31c0 49ba {PyObject_CallFunction} 41ffd2 4885c0 7414
     4889c7 49ba {Py_DecRef} 41ffd2 31c0 5b c3 b8ffffffff 5b c3
+"""
+
+_SIGNALS = """
+    51 52 56 57 4150 4151 4152 48b8 {PyErr_CheckSignals} ffd0     # push rcx, rdx, rsi, rdi, r8, r9, r10
+    85c0 0f95c0 0fb6c0 415a 4159 4158 5f 5e 5a 59 c3            # eax = eax != 0; pop
 """
 
 _memory: list[mmap.mmap] = []
@@ -292,6 +302,11 @@ def bind() -> int:
     """The address of the shared function that stores arguments; it uses the layout of `self` of
     runtime/dispatcher.py."""
     return place(_BIND)
+
+
+def signals() -> int:
+    """The address of the function by which loops let Python handle signals."""
+    return place(_SIGNALS, **_addresses("PyErr_CheckSignals"))
 
 
 def caller(function: object) -> int:

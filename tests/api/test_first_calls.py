@@ -25,6 +25,13 @@ def loop(a, limit):
     return total
 
 @pyjitc.njit
+def iterated(a):
+    total = 0.0
+    for x in a:
+        total += x
+    return total
+
+@pyjitc.njit
 def expression(a, b):
     return np.exp(a) * 2.0 + b
 
@@ -40,9 +47,12 @@ patterns = set(re._cache)
 assert set(re._cache) == patterns, set(re._cache) - patterns
 print(*sys.modules)
 """
-# References, functions that call themselves, and NumPy's functions: neither the scalar function nor the loop has any.
-UNUSED = {"pyjitc.front.recursion", "pyjitc.lib.np.index", "pyjitc.passes.refcount"}
+# References, functions that call themselves, NumPy's functions, and threads: neither the scalar function nor the loops
+# have any.
+UNUSED = {"pyjitc.front.recursion", "pyjitc.lib.np.index", "pyjitc.ops.parallel", "pyjitc.passes.refcount",
+          "pyjitc.runtime.pool"}
 LOOPS = {f"pyjitc.passes.{name}" for name in ("counted", "flags", "hints", "polling", "ranges")}
+NESTS = {f"pyjitc.passes.{name}" for name in ("accumulators", "jam", "joined_sums", "vectorise")}
 LIBRARY = {"pyjitc.lib.np.arrays.creation", "pyjitc.lib.np.elementwise.numbers", "pyjitc.lib.np.shapes.views",
            "pyjitc.lib.py.builtins", "pyjitc.lib.py.numbers"}
 
@@ -59,9 +69,10 @@ def loaded(call):
 
 @pytest.mark.parametrize("call, without", [
     ("scalar(1.5, 2.5)", LOOPS | LIBRARY | UNUSED | {"pyjitc.passes.alias"}),
-    ("loop(a, 0.5)", LIBRARY | UNUSED | {"pyjitc.passes.accumulators", "pyjitc.passes.repair"}),
+    ("loop(a, 0.5)", LIBRARY | UNUSED | NESTS | {"pyjitc.passes.repair"}),
+    ("iterated(a)", LIBRARY | UNUSED | NESTS | {"pyjitc.passes.ranges", "pyjitc.passes.versioning"}),
     ("expression(a, a)", LIBRARY | {"pyjitc.passes.accumulators", "pyjitc.passes.repair"})],
-                         ids=["scalar", "loop", "expression"])
+                         ids=["scalar", "loop", "iterated", "expression"])
 def test_a_first_call_loads_no_module_that_it_does_not_need(call, without):
     loaded(call)  # this process stores the typed library functions that the next one reads
     found = loaded(call)

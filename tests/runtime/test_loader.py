@@ -4,7 +4,9 @@ import gc
 import itertools
 import math
 import re
+import signal
 import struct
+import sys
 import weakref
 
 import numpy as np
@@ -127,6 +129,40 @@ def test_objects_lie_at_their_symbols():
     image = load(compile_(text), {"pyjitc_object_0": word})
     assert function(image, "get", ctypes.c_void_p)() == id(word)
     assert image.objects["pyjitc_object_0"] is word
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_polls_for_signals_keep_registers(fails):
+    """The code holds 14 numbers in registers while a handler of the program runs."""
+    def handler(*_):
+        seen.append(sum(math.sin(x) for x in range(100)))
+        if fails:
+            raise KeyError("raised by the handler")
+
+    seen = []
+    names = [f"%p{n}" for n in range(14)]
+    lines = ["%sum0 = zext i32 %status to i64"]
+    for n, name in enumerate(names):
+        lines += [f"%term{n} = mul i64 {name}, {3 ** n}", f"%sum{n + 1} = add i64 %sum{n}, %term{n}"]
+    image = load(compile_(f"""
+declare i32 @raise(i32)
+declare preserve_mostcc i32 @pyj_signals()
+define i64 @entry({", ".join(f"i64 {name}" for name in names)}) {{
+  %raised = call i32 @raise(i32 {signal.SIGUSR1.value})
+  %status = call preserve_mostcc i32 @pyj_signals()
+  {"  ".join(f"{line}{chr(10)}" for line in lines)}  ret i64 %sum{len(names)}
+}}"""))
+    entry = function(image, "entry", ctypes.c_int64, *[ctypes.c_int64] * len(names))
+    before = signal.signal(signal.SIGUSR1, handler)
+    try:
+        if fails:
+            with pytest.raises(KeyError, match="raised by the handler"):
+                entry(*range(14))
+        else:
+            assert entry(*range(5, 19)) == sum(k * 3 ** n for n, k in enumerate(range(5, 19)))
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert len(seen) == 1
 
 
 def test_numpy_externals():
@@ -281,6 +317,35 @@ def test_platform_check(monkeypatch):
     monkeypatch.setattr(platform, "PLATFORM", ("darwin", "arm64"))
     with pytest.raises(platform.ABIError, match="64-bit x86 Linux"):
         platform.check()
+
+
+def test_layouts_are_compared_again_where_python_numpy_or_offsets_differ(monkeypatch, tmp_path):
+    def checked():
+        monkeypatch.setattr(platform, "_checked", [])
+        count = len(checks)
+        platform.check()
+        return len(checks) > count
+
+    checks = []
+    monkeypatch.setattr(platform.__spec__, "cached", str(tmp_path / "platform.cpython-311.pyc"))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.setattr(platform, "_check_objects", lambda: checks.append(1))
+    assert checked() and checked() and not list(tmp_path.iterdir())
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    assert checked() and not checked()
+    one, = tmp_path.iterdir()
+    one.write_bytes(b"")  # damaged
+    assert checked() and not checked()
+    with monkeypatch.context() as other:
+        other.setattr(sys, "version", "3.11.99")
+        assert checked()
+    with monkeypatch.context() as other:
+        other.setattr(np, "__version__", "2.99.0")
+        assert checked()
+    with monkeypatch.context() as other:
+        other.setattr(platform, "DESCR", {**platform.DESCR, "more": 25})
+        assert checked()
+    assert not checked()
 
 
 def test_the_processor_is_known_by_its_model_and_features():

@@ -12,7 +12,7 @@ import numpy as np
 from ...infer.constants import constant
 from ...infer.meaning import Apply
 from ...ops.arith import IADD, IMUL, ISUB
-from ...ops.memory import ARRAY_DIM, CELL_LOAD, CELL_STORE
+from ...ops.memory import ARRAY_DIM, ARRAY_LOAD, CELL_LOAD, CELL_STORE
 from ...ops.structure import PACK, RANGE_GET, RANGE_MAKE, STRUCT_GET, STRUCT_MAKE, TUPLE_AT
 from ...types.kinds import Ended
 from ..intrinsics import NOTHING, advance, iterate, put_state, same
@@ -115,6 +115,20 @@ def tuple_flip(t, k, done):
     if k < 0:
         return done
     return tuple_flip(t, k - 1, done + (t[k],))
+
+
+def elements_iterate(a):
+    return PACK(a, 0, ARRAY_DIM(a, axis=0), name="element_iterator")
+
+
+def element_step(s):
+    a = STRUCT_GET(s, field="0")
+    i = STRUCT_GET(s, field="1")
+    left = STRUCT_GET(s, field="2")
+    if left > 0:
+        following = PACK(a, IADD(i, 1, flags="nuw nsw"), ISUB(left, 1, flags="nuw nsw"), name="element_iterator")
+        return True, ARRAY_LOAD(a, i), following
+    return False, NOTHING, s
 
 
 def array_iterate(a):
@@ -476,6 +490,7 @@ OLD_MESSAGES = "arg is" in _message(max, ())
 NOTHING_TO_REDUCE = _message(functools.reduce, max, ())
 
 PROTOCOLS = {
-    "tuple_iterator": State(tuple_step), "array_iterator": State(array_step), "enumerate": State(enumerate_step),
-    "zip": State(zip_step), "zip_strict": State(zip_strict_step), "map": State(map_step), "filter": State(filter_step),
+    "tuple_iterator": State(tuple_step), "array_iterator": State(array_step), "element_iterator": State(element_step),
+    "enumerate": State(enumerate_step), "zip": State(zip_step), "zip_strict": State(zip_strict_step),
+    "map": State(map_step), "filter": State(filter_step),
 }

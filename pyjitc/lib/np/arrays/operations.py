@@ -122,7 +122,10 @@ class _Array(Protocol):
         raise Mismatch("cannot delete array elements", "write np.delete(a, i), which makes a new array", ValueError)
 
     def iterate(self, x):
-        return Call(iteration.array_iterate, x) if x.type.ndim else Throw(TypeError, "iteration over a 0-d array")
+        if x.type.ndim == 0:
+            return Throw(TypeError, "iteration over a 0-d array")
+        of_numbers = x.type.ndim == 1 and not isinstance(x.type.dtype, Record)
+        return Call(iteration.elements_iterate if of_numbers else iteration.array_iterate, x)
 
     def reversed(self, x):
         return Call(iteration.array_reversed, x)
