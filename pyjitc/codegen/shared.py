@@ -13,6 +13,7 @@ from importlib._bootstrap_external import cache_from_source
 
 from ..base import kept
 from ..base.forks import LLVM
+from ..ir.cfg import closure
 from . import link, llvm
 from .declarations import declared
 from .helpers import TEXT, is_often_called, needed, search_of, text
@@ -96,14 +97,7 @@ def declaration(name: str) -> str:
 
 def _closure(names) -> dict[str, None]:
     """`names` and the helpers that they call."""
-    found = dict.fromkeys(names)
-    work = list(found)
-    while work:
-        for other in needed(work.pop()):
-            if other not in found:
-                found[other] = None
-                work.append(other)
-    return found
+    return closure(names, needed)
 
 
 def _module(names, target: Target) -> str:

@@ -6,12 +6,12 @@ not reach the block's handlers; `Dominators(fn, split=True)` distinguishes the t
 """
 from __future__ import annotations
 
-from typing import Iterable
+from typing import Callable, Collection, Iterable
 
 from .core import Block, Edge, Function, Inst
 
-__all__ = ["successors", "postorder", "cycles", "reverse_postorder", "reachable_blocks", "blocks_after", "is_straight",
-           "predecessors", "in_edges", "Dominators", "Loop", "LoopNest"]
+__all__ = ["successors", "postorder", "cycles", "reverse_postorder", "reachable_blocks", "closure", "blocks_after",
+           "is_straight", "predecessors", "in_edges", "Dominators", "Loop", "LoopNest"]
 
 
 def successors(block: Block) -> list[Block]:
@@ -84,16 +84,26 @@ def reachable_blocks(fn: Function) -> set[Block]:
     return {fn.entry} | blocks_after(fn.entry)
 
 
-def blocks_after(block: Block) -> set[Block]:
-    """The blocks that control can reach from the end of a block; the block itself is one if it is on a cycle."""
-    seen: set[Block] = set()
-    work = [block]
+def closure(starts: Iterable, following: Callable) -> dict:
+    """The nodes of a graph that can be reached from `starts`, which are among them, as keys in the order in which they
+    were found. following: a node -> the nodes after it."""
+    found = dict.fromkeys(starts)
+    work = list(found)
     while work:
-        for succ in successors(work.pop()):
-            if succ not in seen:
-                seen.add(succ)
-                work.append(succ)
-    return seen
+        for node in following(work.pop()):
+            if node not in found:
+                found[node] = None
+                work.append(node)
+    return found
+
+
+def blocks_after(block: Block, without: Collection[Block | None] = ()) -> set[Block]:
+    """The blocks that control can reach from the end of a block and not through those of `without`; the block itself is
+    one if it is on a cycle."""
+    def following(one: Block) -> list[Block]:
+        return [succ for succ in successors(one) if succ not in without]
+
+    return set(closure(following(block), following if without else successors))
 
 
 def reverse_postorder(fn: Function) -> list[Block]:

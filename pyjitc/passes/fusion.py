@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..ir.cfg import LoopNest, predecessors, reverse_postorder
+from ..ir.cfg import LoopNest, closure, predecessors, reverse_postorder
 from ..ir.core import ELEMENTARY, RAISES, Block, Function, Inst, Value
 from ..ops import arith as a
 from ..ops import memory as m
@@ -351,13 +351,7 @@ class Fusion:
         loops = self.flow()
         if loops.irreducible or loops.of.get(source) is not loops.of.get(home):
             return None
-        found, work = {source: None, home: None}, [home]
-        while work:
-            for pred in self.preds[work.pop()]:
-                if pred not in found:
-                    found[pred] = None
-                    work.append(pred)
-        return list(found)[2:]
+        return list(closure([home], lambda block: [pred for pred in self.preds[block] if pred is not source]))[1:]
 
     def flow(self) -> LoopNest:
         if self.loops is None:

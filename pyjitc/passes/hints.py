@@ -6,6 +6,7 @@ header of a loop (control.LOOP_HINTS). Accesses down a column get offsets that g
 from __future__ import annotations
 
 from ..ir import core as ir
+from ..ir.cfg import closure
 from ..ops import control
 from ..ops.arith import FADD, FDIV, FMUL, FSUB, IADD, IFLOORDIV, IMOD, IMUL, ISUB
 from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, CHECK_INDEX, POLL, item_bytes
@@ -272,13 +273,7 @@ def _work(inst) -> int:
 def _made_of(value, parts) -> set[ir.Value]:
     """All values that `value` is computed from, directly or through others. parts: value -> its operands; these may
     form cycles."""
-    seen, work = set(), [value]
-    while work:
-        for v in parts.get(work.pop(), ()):
-            if v not in seen:
-                seen.add(v)
-                work.append(v)
-    return seen
+    return set(closure(parts.get(value, ()), lambda v: parts.get(v, ())))
 
 
 def worth_unrolling(counted, defs) -> bool | str:
@@ -369,12 +364,7 @@ def of_numbers(insts) -> bool:
 
 def _needed(loop) -> list[ir.Inst]:
     """The instructions of a loop without those whose results are read only after it."""
-    work = [i for b in loop.blocks for i in b.insts if i.op.effects or i.op is control.BRANCH]
-    seen = set(work)
-    while work:
-        inst = work.pop()
-        made = [v.inst for v in (*inst.args, *(v for e in inst.edges() if e.block in loop.blocks for v in e.args))]
-        new = {one for one in made if one is not None} - seen
-        seen |= new
-        work += new
-    return [i for b in loop.blocks for i in b.insts if i in seen]
+    needed = closure([i for b in loop.blocks for i in b.insts if i.op.effects or i.op is control.BRANCH], lambda inst: [
+        v.inst for v in (*inst.args, *(v for e in inst.edges() if e.block in loop.blocks for v in e.args))
+        if v.inst is not None])
+    return [i for b in loop.blocks for i in b.insts if i in needed]

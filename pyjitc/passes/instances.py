@@ -18,6 +18,7 @@ from typing import Any
 
 from ..base.lazy import lazy
 from ..ir import core as ir
+from ..ir.cfg import closure
 from ..ops import control, natives, structure
 from ..ops import containers as c
 from ..ops.objects import FIELD_GET, FIELD_SET, OBJECT_NEW, OBJECT_SAME
@@ -442,13 +443,6 @@ def _called(fn: ir.Function) -> list[ir.Function]:
     return found
 
 
-def _reached(refers: dict[Any, frozenset], one) -> set:
+def _reached(refers: dict[Any, frozenset], one) -> dict:
     """Everything that is reachable over one or more references from `one`."""
-    found: set = set()
-    work = [*refers.get(one, ())]
-    while work:
-        other = work.pop()
-        if other not in found:
-            found.add(other)
-            work += refers.get(other, ())
-    return found
+    return closure(refers.get(one, ()), lambda other: refers.get(other, ()))

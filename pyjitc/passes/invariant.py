@@ -11,6 +11,7 @@ Only where every loop of the nest is counted: a loop that waits for an element t
 from __future__ import annotations
 
 from ..ir import core as ir
+from ..ir.cfg import closure
 from ..ops import control
 from ..ops.arith import (
     BAND, CAST, FGE, FLT, IADD, IADD_CK, ILE, ILT, ISUB, ISUB_CK, NARROW, SUMS, TRUNCATE, WHOLE, numpy_class,
@@ -194,11 +195,7 @@ def _compared(load, writers, same, aliases) -> list[ir.Value] | None:
 
 def _made_of(values, found) -> dict[ir.Inst, None]:
     """The instructions in `found` from which these values are computed, directly or indirectly."""
-    seen: dict[ir.Inst, None] = {}
-    work = [v.inst for v in values if v.inst in found]
-    while work:
-        inst = work.pop()
-        if inst not in seen:
-            seen[inst] = None
-            work += [v.inst for v in inst.args if v.inst in found]
-    return seen
+    def among(values) -> list[ir.Inst]:
+        return [v.inst for v in values if v.inst in found]
+
+    return closure(among(values), lambda inst: among(inst.args))

@@ -21,7 +21,7 @@ from typing import Any, Callable
 
 from ..base.lazy import lazy
 from ..ir import core as ir
-from ..ir.cfg import reverse_postorder
+from ..ir.cfg import closure, reverse_postorder
 from ..ops import containers as c
 from ..ops import control, natives, structure, tables
 from ..ops.objects import FIELD_GET, FIELD_SET
@@ -468,14 +468,8 @@ class _Lists(Aliases):
         return changed
 
     def everything(self) -> list[_Class]:
-        found: dict[_Class, None] = {}
-        work = [one.root for one in (*self.classes.values(), *self.in_tables())]
-        while work:
-            one = work.pop().root
-            if one not in found:
-                found[one] = None
-                work += one.items.values()
-        return list(found)
+        return list(closure([one.root for one in (*self.classes.values(), *self.in_tables())],
+                            lambda one: [item.root for item in one.items.values()]))
 
     def in_tables(self) -> list[_Class]:
         return [one.root for held in self.tables.values() for one in held.values()]

@@ -30,7 +30,7 @@ import numpy as np
 from ..base.errors import Diagnostic, ParallelWarning, UnsupportedError
 from ..base.options import Options
 from ..ir import core as ir
-from ..ir.cfg import LoopNest, in_edges, reverse_postorder
+from ..ir.cfg import LoopNest, closure, in_edges, predecessors, reverse_postorder
 from ..ir.uses import read_outside
 from ..ops import arith as a
 from ..ops import control, exceptions, memory, random
@@ -661,15 +661,5 @@ def _needs_python(fn: ir.Function, seen: set) -> bool:
 
 def _returning(fn: ir.Function) -> set[ir.Block]:
     """The blocks from which a return can be reached."""
-    before: dict[ir.Block, list[ir.Block]] = {}
-    for block in fn.blocks:
-        for edge in block.edges():
-            before.setdefault(edge.block, []).append(block)
-    found = {block for block in fn.blocks if block.insts[-1].op is control.RETURN}
-    work = list(found)
-    while work:
-        for block in before.get(work.pop(), ()):
-            if block not in found:
-                found.add(block)
-                work.append(block)
-    return found
+    before = predecessors(fn.blocks)
+    return set(closure([block for block in fn.blocks if block.insts[-1].op is control.RETURN], before.__getitem__))

@@ -36,7 +36,7 @@ from math import prod
 from ..base.lazy import lazy
 from ..base.options import Options
 from ..ir import core as ir
-from ..ir.cfg import LoopNest, in_edges, reverse_postorder, successors
+from ..ir.cfg import LoopNest, closure, in_edges, reverse_postorder, successors
 from ..ir.uses import readers as readers_of
 from ..ops import control
 from ..ops.arith import CAST, IADD, IAND, IEQ, IGT, ILT, IMUL, INE, ISHR, ISUB
@@ -296,13 +296,8 @@ def _headers_in(loop):
 def _reached_without(loop, headers) -> set[ir.Block]:
     """The blocks of a loop that can be reached from its header without passing a block of `headers`. (A guard
     selects one of two copies of an inner loop: each iteration runs one of these loops.)"""
-    seen, work = {loop.header}, [loop.header]
-    while work:
-        new = [block for block in successors(work.pop())
-               if block in loop.blocks and block not in seen and block not in headers]
-        seen.update(new)
-        work += new
-    return seen
+    return set(closure([loop.header], lambda block: [
+        succ for succ in successors(block) if succ in loop.blocks and succ not in headers]))
 
 
 def _cross(loop, edges, defs) -> None:

@@ -14,7 +14,7 @@ Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order.
 from __future__ import annotations
 
 from ..ir import core as ir
-from ..ir.cfg import LoopNest, in_edges, reverse_postorder, successors
+from ..ir.cfg import LoopNest, closure, in_edges, reverse_postorder, successors
 from ..ops import arith as a
 from ..ops import control
 from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE
@@ -88,15 +88,13 @@ class _Loop:
     def are_all(self, stores, block) -> bool:
         """Whether one of the stores runs on each trip, where the load in `block` does not, or there are several; or on
         each trip but the last one. (LLVM carries an element that each trip loads and stores at one place.)"""
+        def blocks(found):
+            return [b for b in found if b in self.loop.blocks and b not in stores]
+
         latch = self.loop.latches[0]
         if len(stores) == 1 and self.is_last_without(*stores):
             return self.nest.dom.dominates(block, latch)
-        seen, work = set(), [self.counted.body.block]
-        while work:
-            one = work.pop()
-            if one not in stores and one not in seen:
-                seen.add(one)
-                work += [b for b in successors(one) if b in self.loop.blocks]
+        seen = closure(blocks([self.counted.body.block]), lambda one: blocks(successors(one)))
         return latch not in seen and not all(self.nest.dom.dominates(b, latch) for b in (block, *stores))
 
     def is_last_without(self, block) -> bool:

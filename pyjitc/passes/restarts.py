@@ -16,7 +16,7 @@ import operator
 from collections import Counter, deque
 
 from ..ir import core as ir
-from ..ir.cfg import blocks_after, reverse_postorder
+from ..ir.cfg import blocks_after, closure, reverse_postorder, successors
 from ..ops import containers, control, exceptions, memory, pyobject, structure, tables
 from ..ops.structure import RETYPE
 from ..types.classes import is_fixed
@@ -169,13 +169,7 @@ def _unwritten(fn: ir.Function, aliases: Aliases, quiet: set[ir.Function], own: 
     """The instructions of a function before which it has certainly written nothing that outlives the call."""
     blocks = reverse_postorder(fn)
     writes = {block: any([_seen(inst, aliases, quiet, own, silent) for inst in block.insts]) for block in blocks}
-    dirty: set[ir.Block] = set()
-    work = [block for block in blocks if writes[block]]
-    while work:
-        for edge in work.pop().edges():
-            if edge.block not in dirty:
-                dirty.add(edge.block)
-                work.append(edge.block)
+    dirty = closure([succ for block in blocks if writes[block] for succ in successors(block)], successors)
     found = set()
     for block in blocks:
         if block not in dirty:

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from ..base.options import Options
 from ..ir import core as ir
-from ..ir.cfg import LoopNest, in_edges, reverse_postorder
+from ..ir.cfg import LoopNest, closure, in_edges, reverse_postorder
 from ..ops import arith as a
 from ..ops import control as c
 from ..ops import math as m
@@ -324,13 +324,7 @@ class _Lanes:
                 if edge.block in self.loop.blocks:
                     work += [x for p, x in zip(edge.block.params, edge.args)
                              if edge.block is not self.header or p in self.carried or p in self.sums]
-        self.needed = needed = set(work)
-        while work:
-            made = work.pop().inst
-            if made is not None:
-                more = [x for x in made.args if x not in needed]
-                needed.update(more)
-                work += more
+        self.needed = set(closure(work, lambda v: v.inst.args if v.inst is not None else ()))
 
     # -- the copy
 

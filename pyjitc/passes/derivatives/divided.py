@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
-from ...ir.cfg import LoopNest, in_edges, reverse_postorder
+from ...ir.cfg import LoopNest, closure, in_edges, reverse_postorder, successors
 from ...ir.core import COUNTS, ELEMENTS, ERRORS, VIEW, Block, Edge, Function, Inst, Value
 from ...ops import arith as a
 from ...ops import control as c
@@ -136,15 +136,12 @@ class _Divided:
 
     def read_after(self, wanted) -> list[Value]:
         """The arrays from before the loop that are read after it, and not through the loop."""
-        reached, work = set(self.loop.blocks), list(self.blocks)
-        while work:
-            for e in work.pop().edges():
-                if e.block not in reached:
-                    reached.add(e.block)
-                    work.append(e.block)
-        return [x for block in reached.difference(self.loop.blocks) for inst in block.insts
+        inside = self.loop.blocks
+        after = closure([b for block in self.blocks for b in successors(block) if b not in inside],
+                        lambda block: [b for b in successors(block) if b not in inside])
+        return [x for block in after for inst in block.insts
                 for values in (inst.args, *(e.args for e in inst.edges())) for x in values
-                if type(x.type) is k.Array and self.home[x] not in reached and wanted(x)]
+                if type(x.type) is k.Array and self.home[x] not in inside and self.home[x] not in after and wanted(x)]
 
     def tuple_type(self, values):
         return k.Tuple([part for x in values for part in _parts(x.type)])
@@ -255,12 +252,8 @@ class _Divided:
         """Whether a trip may write into an array before it leaves the loop."""
         inside = self.loop.blocks
         writers = [block for block in self.blocks if any(map(targets, block.insts))]
-        reached, work = set(writers), list(writers)
-        while work:
-            for e in work.pop().edges():
-                if e.block in inside and e.block is not self.header and e.block not in reached:
-                    reached.add(e.block)
-                    work.append(e.block)
+        reached = closure(writers, lambda block: [
+            b for b in successors(block) if b in inside and b is not self.header])
         return any(e.block not in inside for block in reached for e in block.edges())
 
     def backward(self, again, forward) -> Function:

@@ -7,7 +7,7 @@ visit.
 """
 from __future__ import annotations
 
-from ...ir.cfg import LoopNest, in_edges
+from ...ir.cfg import LoopNest, closure, in_edges, predecessors
 from ...ir.core import Block, Edge, Function, Inst, Value
 from ...ops import arith as a
 from ...ops import control as c
@@ -138,14 +138,7 @@ class Normal:
         fn.blocks.append(out)
 
     def returning(self) -> set[Block]:
-        edges = in_edges(self.fn.blocks)
-        found, work = {self.out}, [self.out]
-        while work:
-            for p, _, _ in edges[work.pop()]:
-                if p not in found:
-                    found.add(p)
-                    work.append(p)
-        return found
+        return set(closure([self.out], predecessors(self.fn.blocks).__getitem__))
 
     def preheaders(self, nest):
         edges = in_edges(self.fn.blocks)

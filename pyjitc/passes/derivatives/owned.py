@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...ir.cfg import Dominators, reverse_postorder
+from ...ir.cfg import Dominators, blocks_after, reverse_postorder
 from ...ir.core import Block, Edge, Function, Inst, Value
 from ...ops import containers as lists
 from ...ops import control as c
@@ -291,12 +291,7 @@ class _Opening:
         home = self.home[inst]
         if self.home[writer] is home and home.insts.index(writer) > home.insts.index(inst):
             return True
-        seen, work = set(), [home]
-        while work:
-            for e in work.pop().edges():
-                if e.block not in seen and e.block is not stop:
-                    seen.add(e.block)
-                    work.append(e.block)
+        seen = blocks_after(home, (stop,))
         if made is not None and self.home[writer] is stop is not home:
             return stop.insts.index(writer) < stop.insts.index(made)
         return self.home[writer] in seen

@@ -1,7 +1,7 @@
 """Which arrays an instruction may write into."""
 from __future__ import annotations
 
-from ...ir.cfg import successors
+from ...ir.cfg import blocks_after
 from ...ir.core import ELEMENTS, HOST, SAME_MEMORY, VIEW, Function, Inst, Value, regions_written
 from ...ir.uses import passed
 from ...ops import memory as mem
@@ -66,14 +66,8 @@ def written_again(fn: Function, classes: Classes) -> set[Value]:
         for block, m in map(where.__getitem__, namings(x)):
             if block is at and m < n:
                 return False
-            seen, work = {home[x]}, [block]
-            while work:
-                for to in successors(work.pop()):
-                    if to not in seen:
-                        if to is at:
-                            return False
-                        seen.add(to)
-                        work.append(to)
+            if at in blocks_after(block, (home[x],)):
+                return False
         return True
 
     found: set[Value] = set()
