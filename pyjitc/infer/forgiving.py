@@ -40,7 +40,7 @@ from .meaning import (
     UNKNOWN, Apply, Call, Const, Expr, Mismatch, NeedsList, Nest, NotNative, Operand, RecursiveGenerator, Restart,
     Share, Throw, thrown,
 )
-from .names import describe, is_of_python
+from .names import describe, is_kept_as_object, is_of_python
 from .session import value_of_member
 
 leaving = lazy(f"{__package__}.leaving")
@@ -155,19 +155,23 @@ class Forgiving(Evaluator):
         return found
 
     def stored_as_objects(self, inst, operands):
-        """The meaning of an operation that stores iterators of compiled code in a container: it stores Python objects
-        in their place, whose steps are compiled. None for any other operation."""
+        """The meaning of an operation that stores iterators of compiled code, or methods of built-in types, in a
+        container: it stores Python objects in their place; the steps of iterators are compiled. None for any other
+        operation."""
         is_method = inst.op is generic.CALL and isinstance(operands[0].type, Method) and isinstance(
             operands[0].type.receiver, Container)
-        if not (is_method or inst.op in _STORES) or not any([any_part(x.type, _is_iterator) for x in operands[
-                _STORES.get(inst.op, 1):]]):
+        first = _STORES.get(inst.op, 1)
+        if not (is_method or inst.op in _STORES) or not any([any_part(x.type, is_kept_as_object)
+                                                             for x in operands[first:]]):
             return None
         try:
-            return Evaluator.handled(self, inst, list(map(self.as_object, operands)))
+            return Evaluator.handled(self, inst, [*operands[:first], *map(self.as_object, operands[first:])])
         except Mismatch:
             return None
 
     def as_object(self, x):
+        if isinstance(x.type, Method) and is_kept_as_object(x.type):
+            return by.boxed(x)
         if isinstance(x.type, Generator) or type(x.type) is Struct:  # such as the state of a map() or zip()
             x = self.settle(Share(x))[0]
         return leaving.leaving(self, x) if isinstance(x.type, (Iterator, Tuple)) and any_part(

@@ -3,10 +3,10 @@ from __future__ import annotations
 
 from ..base.errors import with_article
 from ..types.classes import FIXED_MODULES
-from ..types.kinds import Cell, Function, Generator, Iterator, Type, Unbound, any_part, all_parts
+from ..types.kinds import Cell, Function, Generator, Iterator, Method, Type, Unbound, any_part, all_parts
 from .meaning import Expr, NotNative, NeedsObjects
 
-__all__ = ["describe", "has_generator", "is_of_python", "needs_objects", "storable", "with_object"]
+__all__ = ["describe", "has_generator", "is_kept_as_object", "is_of_python", "needs_objects", "storable", "with_object"]
 
 
 def describe(t: Type) -> str:
@@ -32,10 +32,18 @@ def needs_objects(t: Type) -> None:
 def storable(t: Type) -> None:
     """Raise an error that says why a value of type t cannot be an item of a container in its present form."""
     needs_objects(t)
-    found = next((part for part in all_parts(t) if isinstance(part, (Generator, Iterator))), None)
+    found = next((part for part in all_parts(t) if is_kept_as_object(part)), None)
+    if isinstance(found, Method):
+        raise NotNative(f"a container that holds the method {found.name}() of {describe(found.receiver)} is not "
+                        f"compiled", f"keep a function that calls it, such as lambda x: y.{found.name}(x)")
     if found is not None:
         raise NotNative(f"a container that holds {with_article(describe(found)[1:-1])} is not compiled",
                         "keep what it iterates over: a list, or a function that makes it")
+
+
+def is_kept_as_object(t: Type) -> bool:
+    """Whether a container can hold only a Python object in place of a value of type t."""
+    return isinstance(t, (Generator, Iterator)) or isinstance(t, Method) and t.inner
 
 
 def is_of_python(proto) -> bool:

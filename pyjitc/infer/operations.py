@@ -411,9 +411,9 @@ class Operations(Variables):
         made = isinstance(callee.type, Singleton) and self.library.makes_iterator(callee.type.value)
         if made and not self.consumed_once():
             if type(meaning) is Split:
-                raise Mismatch(f"{callee.type.value.__name__}() of a value of several types cannot be kept in a "
-                               f"variable",
-                               "iterate over the call itself")
+                raise NotNative(f"{callee.type.value.__name__}() of a value of several types cannot be kept in a "
+                                f"variable",
+                                "iterate over the call itself")
             return Share(meaning)
         return meaning
 

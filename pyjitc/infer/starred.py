@@ -16,7 +16,8 @@ from types import FunctionType, MethodType
 from ..base.lazy import lazy
 from ..ops import structure
 from ..types.classes import own
-from ..types.kinds import Dict, Function, FunctionObject, List, Method, ObjectOf, Singleton, Super, TupleOf
+from ..types.kinds import Dict, Function, FunctionObject, List, Method, ObjectOf, Singleton, Str, Super, TupleOf
+from .boxed import by_python
 from .constants import constant
 from .expressions import captured_defaults, defaults_of, members_of, opened
 from .meaning import Apply
@@ -44,7 +45,8 @@ def call_starred(on, callee, first, items, keywords):
         if unknown and items is None and not first and isinstance(callee.type, Singleton) and callee.type.value is dict:
             return on.call(callee, [keywords], {})
         if unknown:
-            members_of(keywords)  # raises the error that names what is refused
+            made = _of_keywords(on, callee, first, items, keywords)
+            return members_of(keywords) if made is None else made  # this raises the error that names what is refused
         function = first[:1] if isinstance(callee.type, Singleton) and callee.type.value is map else []
         if len(first) > len(function):
             items = _joined(on, first[len(function):], items)
@@ -104,6 +106,19 @@ def call_starred(on, callee, first, items, keywords):
     if not parts and (items is None or not has_rest):  # the binder is called for its errors
         result = on.library.after(bound, result)
     return result if found.made is None else on.library.initialised(result, found.made)
+
+
+def _of_keywords(on, callee, first, items, keywords):
+    """`text.format(*first, *items, **keywords)` or `d.update(**keywords)`, of a dict; None for any other call."""
+    t = callee.type
+    if isinstance(t, Method) and t.receiver is Str and t.name == "format":
+        given = Apply(structure.TUPLE_MAKE, *first, cls=None)
+        given = given if items is None else _joined(on, first, items) if first else items
+        return by_python(interpreted.call_star, callee, given, keywords, type=Str)
+    if isinstance(t, Method) and isinstance(t.receiver, Dict) and t.name == "update" and (
+            items is None and not first and keywords.type.keys is Str):
+        return on.call(callee, [keywords], {})
+    return None
 
 
 def _joined(on, first, items):

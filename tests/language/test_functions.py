@@ -858,6 +858,14 @@ def callable_twice(f):
     return f is math.sin
 
 
+@case(({"x": 3, "y": 4},), ({"x": "a"},))
+def keywords_of_a_dict_for_methods(d):
+    merged = {"z": 1}
+    merged.update(**d)
+    return ("{x}".format(**d), "{} {x:>3}".format("a", **d), "{0}{x}{1}".format(*[1, 2], **d), merged,
+            "{x}{y!r}".format(**d))
+
+
 @each(CASES)
 def test_agrees(function, calls):
     check(function, calls)

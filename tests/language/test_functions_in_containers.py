@@ -418,6 +418,30 @@ def bound_methods_as_attributes(n):
     return [(t.name, t.f(n)) for t in ts], sorted([3, 1, 2], key={"f": c.inc}["f"]), c.n
 
 
+class Signal:
+    def __init__(self):
+        self.handlers = {}
+
+    def on(self, name, f):
+        self.handlers.setdefault(name, []).append(f)
+        return f
+
+    def emit(self, name, *args):
+        return [f(*args) for f in self.handlers.get(name, ())]
+
+
+@case((3,))
+def methods_of_built_in_types_as_handlers(n):
+    signal, seen, known = Signal(), [], {1}
+    signal.on("a", seen.append)
+    signal.on("a", lambda x: x * 2)
+    signal.on("b", known.add)
+    handlers = []
+    handlers.append("x-{}".format)
+    found = signal.emit("a", n), signal.emit("b", n), signal.emit("c", n)
+    return found, seen, known, [f(n) for f in handlers]
+
+
 @each(CASES)
 def test_functions_in_containers(function, calls):
     check(function, calls)

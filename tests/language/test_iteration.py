@@ -848,3 +848,15 @@ def test_enumerate_starts_at_an_int():
         assert str(expected.value) == str(found.value).splitlines()[0]
         with pytest.raises(TypeError, match=str(expected.value)):
             jit(f)((1.5, 2.5), start)
+
+
+def test_an_iterator_over_one_of_several_iterables_is_kept():
+    def rotated(items, full):
+        return itertools.chain(items[2:] if full else (), items[:2])
+
+    def f(items, full):
+        found = rotated(items, full)
+        return next(found), list(found), list(rotated(items, not full))
+
+    for full in (True, False):
+        agree(f, [1, None, 3, 4], full)

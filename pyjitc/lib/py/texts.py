@@ -59,7 +59,8 @@ METHODS: dict[type, dict[str, str]] = {
     bytes: {**_COMMON, **_listed(str="decode hex", own="fromhex", bytes="maketrans")},
     bytearray: {**_COMMON, **_listed(str="decode hex", own="fromhex copy", bytes="maketrans", int="pop",
                                      none="append clear extend insert remove reverse")},
-    memoryview: _listed(own="toreadonly", bytes="tobytes", str="hex", none="release", object="cast", ints="tolist"),
+    memoryview: _listed(own="toreadonly __enter__", bytes="tobytes", str="hex", none="release __exit__", object="cast",
+                        ints="tolist"),
 }
 _KINDS: dict[type, Type] = {str: Str, bytes: Bytes, bytearray: ByteArray, memoryview: MemoryView}
 _RESULTS: dict[str, Type] = {"int": Int, "bool": Bool, "bytes": Bytes, "str": Str, "none": NoneType, "object": Object,

@@ -122,6 +122,28 @@ def test_the_length_of_a_bytearray_is_asked_at_each_step():
     each(f, (bytearray(b"abc"), bytearray()))
 
 
+def test_memoryview_in_a_with_statement():
+    def f(b, k):
+        try:
+            with memoryview(b) as m, m[1:] as rest:
+                m[0] = 7
+                found = sum(rest) + m[k]
+        except IndexError as error:
+            found = str(error)
+        b.append(3)
+        return found, b
+
+    agree(f, bytearray(b"abc"), 1)
+    agree(f, bytearray(b"abc"), 9)
+
+    def grown(b):
+        with memoryview(b) as m:
+            b.append(3)
+        return len(m)
+
+    agree(grown, bytearray(b"abc"))
+
+
 def test_memoryview_of_bytes():
     def f(b):
         m = memoryview(b)
