@@ -309,6 +309,15 @@ def list_of_an_array(x):
     return sum(y) * y[0]
 
 
+def lists_with_floats_of_python(x):
+    y = [v * v for v in x if v > 0.0] + [1.0]
+    y += [0.5]
+    z = list(x)
+    z.append(2.0)
+    z = [3.0] + z
+    return sum(y) * sum(z) + y[0] * z[1] * z[0]
+
+
 def changed_by_an_inner_function(x):
     t = 0.0  # Python's float, then NumPy's
 
@@ -321,7 +330,8 @@ def changed_by_an_inner_function(x):
     return np.float64(t)
 
 
-@pytest.mark.parametrize("function", [sorted_lists, methods_of_lists, list_of_an_array, changed_by_an_inner_function])
+@pytest.mark.parametrize("function", [sorted_lists, methods_of_lists, list_of_an_array, lists_with_floats_of_python,
+                                      changed_by_an_inner_function])
 def test_lists_and_cells(function):
     x = np.array([0.7, -1.2, 0.4])
     agree(function, x)

@@ -13,12 +13,13 @@ from ...ops import arith as a
 from ...ops import control as c
 from ...ops import memory as mem
 from ...ops import structure as s
+from ...ops.nest import NEST
 from ...types import kinds as k
 from ...types.tangents import is_varying
 from ..rewrite import split_edge, substitute
 from ..unions import Unions
 from . import variables
-from .activity import Classes, items_of
+from .activity import Classes, is_known, items_of
 from .builder import Builder
 from .targets import written_again
 
@@ -161,8 +162,10 @@ def put_in_order(fn: Function, helpers) -> bool:
     classes, used = Classes(fn), set()
     for block in fn.blocks:
         for inst in block.insts:
-            if inst.op is mem.ARRAY_VIEW:
-                x = inst.args[0]
+            # a nest that is to be written out reads its operands through views
+            viewed = (inst.args[:1] if inst.op is mem.ARRAY_VIEW else
+                      inst.args if inst.op is NEST and not is_known(inst) else ())
+            for x in viewed:
                 while x.inst is not None and x.inst.op is s.RETYPE:
                     x = x.inst.args[0]
                 if x in params:
