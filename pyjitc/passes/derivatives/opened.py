@@ -156,7 +156,7 @@ def put_in_order(fn: Function, helpers) -> bool:
     adjoints is where the part of the array is. An array that is written into under several names stays as it is.
     Before:  b(x: float64[:, :]): ... ; jump b(y)        After:  b(x: float64[:, ::1]): ... ; jump b(copied y)"""
     params = {p: block for block in fn.blocks[1:] for p in block.params
-              if type(p.type) is k.Array and p.type.layout != "C" and is_varying(p.type)}
+              if type(p.type) is k.Array and p.type.layout == "A" and is_varying(p.type)}
     if not params:
         return False
     classes, used = Classes(fn), set()

@@ -91,7 +91,7 @@ class _Reverse:
         self.adjoint_of: dict[Value, Value] = {}  # adjoint that is an array -> an array of the same shape
         # (instruction, array) -> copy of what the array holds at that instruction
         self.copies: dict[tuple[Inst, Value], Value] = {}
-        self.writers: dict | None = None  # class of arrays -> the places where they may be written into
+        self.writers: dict | None = None  # class of arrays -> the blocks and instructions that may write into them
         self.opened: set[Value] = set()  # arguments that are tuples, or items of such, and have been unpacked
         self.nests = Nests(self, pull)
 
@@ -933,15 +933,15 @@ class _Reverse:
         if self.writers is None:
             self.writers = {}
             for block in self.form.dom.order:
-                for n, one in enumerate(block.insts):
+                for one in block.insts:
                     for target in targets(one):
-                        self.writers.setdefault(self.act.classes.of(target), []).append((block, n))
+                        self.writers.setdefault(self.act.classes.of(target), []).append((block, one))
         writers = self.writers.get(own, ())
         if not writers:
             return False
         later = blocks_after(home)
-        at = home.insts.index(inst)
-        return any(block in later or block is home and n >= at for block, n in writers)
+        behind = home.insts[home.insts.index(inst):]  # found again: instructions are inserted between calls
+        return any(block in later or block is home and one in behind for block, one in writers)
 
 
 _CHOICES = (s.SELECT, s.CHOOSE, s.TUPLE_AT)
