@@ -578,7 +578,7 @@ def _maker(function, parameters):
     def rule(fun, *rest):
         if isinstance(fun.type, Singleton):
             try:
-                return constant(function(fun.type.value, *rest))
+                return constant(_made_once(function, fun.type.value, *rest))
             except TypeError as error:
                 raise Mismatch(str(error)) from None
         if not isinstance(fun.type, Function):
@@ -590,6 +590,19 @@ def _maker(function, parameters):
         return _of_closure(function(stand_in, *rest), fun, given)
 
     function.rule = Rule(rule, f"pyjitc.{function.__name__}", parameters)
+
+
+def _made_once(function, fun, *rest):
+    """What `function` makes of a constant: inference, which asks several times, must find the same object each time."""
+    try:
+        return _remembered(function, fun, *rest)
+    except TypeError:  # an argument such as a dict of axes has no hash, or the call is wrong
+        return function(fun, *rest)
+
+
+@lru_cache(_DERIVATIVES)
+def _remembered(function, fun, *rest):
+    return function(fun, *rest)
 
 
 @lru_cache(_DERIVATIVES)

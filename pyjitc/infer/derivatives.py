@@ -10,6 +10,7 @@ from ..types.lattice import dtype_of
 from ..types.tangents import (
     gradient_type, holds_display, is_number_that_varies, is_one_of_numbers, tangent_type, varies, without_duals,
 )
+from . import displays
 from .constants import constant
 from .expressions import UserCall
 from .meaning import UNKNOWN, Apply, CallValue, Derived, Expr, Mismatch, NeedsDisplays, Ruled
@@ -36,6 +37,8 @@ def settle(evaluator, e: Derived):
         raise Mismatch("derivatives are only for functions that are written in Python",
                        "write a function around it: def f(x): return ...")
     name = _name(called, e)
+    if not evaluator.session.findings.returned and _hands_on_dicts(called.spec):
+        raise NeedsDisplays(f"{name}() passes on dicts that are objects of Python, of which there is no derivative")
     found = _differentiated(av[0], e)
     if e.mode == "gradient" and type(found) is k.Array and found.ndim == 0 and k.is_float(found.dtype):
         for i in e.wrt:
@@ -69,6 +72,21 @@ def settle(evaluator, e: Derived):
             e.seeds = [_seed(x, wanted, f"the cotangent of the result of {name}()") for x in e.seeds]
         e.type = k.Tuple((without_duals(result), k.Tuple(map(gradient_type, given))))
     return e, (e.type, UNKNOWN)
+
+
+def _hands_on_dicts(spec) -> bool:
+    """Whether a function, or one that it calls, makes dicts with constant keys that it only passes on, for example to
+    the next trip of a loop, and no function does more with a dict that it is given."""
+    found, reached = False, [spec]
+    for one in reached:  # appended to during the iteration
+        if one.proto.library or one.analysis is None:
+            continue
+        hands_on = displays.handed_on(one.analysis)
+        if hands_on is None:
+            return False
+        found = found or hands_on
+        reached += [m.spec for m in one.analysis.meaning.values() if type(m) is UserCall and m.spec not in reached]
+    return found
 
 
 def _name(called, e) -> str:

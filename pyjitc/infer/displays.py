@@ -10,11 +10,11 @@ from __future__ import annotations
 from ..ir import core as ir
 from ..ir.uses import users as users_of
 from ..ops import control, generic
-from ..types.kinds import Composite, ListDisplay, Union, all_parts, is_display
+from ..types.kinds import Composite, Dict, ListDisplay, Union, all_parts, is_display
 from .expressions import UserCall
 from .meaning import UNKNOWN, NotNative, Restart
 
-__all__ = ["changed", "hands_on_keywords", "mark", "may_repeat", "read_only", "reads_constants"]
+__all__ = ["changed", "handed_on", "hands_on_keywords", "mark", "may_repeat", "read_only", "reads_constants"]
 
 _MADE = (generic.LIST, generic.LIST_EXTEND, generic.UNPACK_EX)
 # operation that needs a list -> which of its operands
@@ -96,25 +96,37 @@ def _handed_on(fn, texts) -> set[ir.Value]:
     """The values of the dict displays that a function only returns or passes to calls, alone or inside other displays,
     and reads by constant keys, through all of its variables."""
     users = users_of(fn.blocks)
-
-    def only(x, seen) -> bool:
-        if x in seen:
-            return True
-        seen.add(x)
-        for inst in users.get(x, ()):
-            inner = [p for e in inst.edges() for p, y in zip(e.block.params, e.args) if y is x]
-            if inst.op in (generic.TUPLE, generic.LIST, generic.DICT):
-                inner.append(inst.result)
-            elif x in inst.args and not (
-                    inst.op is control.RETURN or inst.op is generic.CALL and inst.args[0] is not x
-                    or inst.op is generic.GETITEM and inst.args[0] is x and inst.args[1] in texts):
-                return False
-            if not all([only(y, seen) for y in inner]):
-                return False
-        return True
-
     return {inst.result for block in fn.blocks for inst in block.insts if inst.op is generic.DICT
-            and only(inst.result, set())}
+            and _is_handed_on(inst.result, users, texts, set())}
+
+
+def _is_handed_on(x, users, texts, seen) -> bool:
+    if x in seen:
+        return True
+    seen.add(x)
+    for inst in users.get(x, ()):
+        inner = [p for e in inst.edges() for p, y in zip(e.block.params, e.args) if y is x]
+        if inst.op in (generic.TUPLE, generic.LIST, generic.DICT):
+            inner.append(inst.result)
+        elif x in inst.args and not (
+                inst.op is control.RETURN or inst.op is generic.CALL and inst.args[0] is not x
+                or inst.op is generic.GETITEM and inst.args[0] is x and inst.args[1] in texts):
+            return False
+        if not all([_is_handed_on(y, users, texts, seen) for y in inner]):
+            return False
+    return True
+
+
+def handed_on(analysis) -> bool | None:
+    """Whether a function makes dict displays that it only hands on and reads by constant keys, so that they may be
+    displays; None where it, or what it calls, does more with a dict that it is given."""
+    fn = analysis.fn
+    texts, users = _texts(fn), users_of(fn.blocks)
+    given = [*fn.entry.params, *[inst.result for block in fn.blocks for inst in block.insts if inst.op is generic.CALL]]
+    if any(x in analysis.av and isinstance(analysis.av[x][0], Dict) and not _is_handed_on(x, users, texts, set())
+           for x in given):
+        return None
+    return bool(read_only(fn, True) - read_only(fn, False))
 
 
 def _read_only(fn, returned) -> set[ir.Inst]:

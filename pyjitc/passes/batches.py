@@ -467,7 +467,7 @@ class _Batch:
     def get_for(self, p: Value, x: Value) -> Value:
         if p not in self.arriving:
             return x
-        x = self.get(x)
+        x = self.get(x) if x in self else self.spread(x)
         return x if x.type is p.type else self.b.op(s.RETYPE, x, type=p.type)
 
     def made_alike(self, inst: Inst):

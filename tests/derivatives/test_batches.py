@@ -408,6 +408,25 @@ def test_functions_with_defaults_in_compiled_code():
     np.testing.assert_array_equal(njit(vmap(grad(scaled)))(x), 4.0 * x)
     np.testing.assert_array_equal(grad(lambda x: one(x).sum())(x), 4.0 * x)
     np.testing.assert_array_equal(vmap(one)(np.stack((x, x))), 2.0 * np.stack((x, x)) ** 2)
+    np.testing.assert_array_equal(njit(lambda x: vmap(scaled)(x) + vmap(scaled, (0, None))(x, 3.0))(x), 5.0 * x * x)
+    np.testing.assert_array_equal(njit(lambda x: grad(several)(x[3], 2.0))(x), 2.0)
+
+
+def begun_alike(a, n):
+    """Arrays and a number that all examples begin with, and that differ between them from the first trip on."""
+    e, w, s = np.ones((2, 3)), np.arange(3.0), 1.0
+    for k in range(n):
+        e = np.sin(e) * a
+        w = w * np.sum(a) + k
+        s = s * np.sum(e) + np.sum(w)
+    return np.trace(e @ e.T), w, s
+
+
+@pytest.mark.parametrize("n", (0, 3))
+def test_loops_that_begin_with_the_same_values_for_all_examples(n):
+    a = np.linspace(-1.0, 1.0, 18).reshape(3, 2, 3)
+    for found, wanted in zip(vmap(begun_alike, (0, None))(a, n), zip(*[begun_alike(x, n) for x in a])):
+        np.testing.assert_allclose(found, wanted, rtol=1e-13)
 
 
 def test_trees_of_axes():

@@ -1,4 +1,6 @@
 """Arrays that loops choose, pass on and name several times, and functions and generators that hold arrays."""
+import math
+
 import numpy as np
 import pytest
 
@@ -299,3 +301,83 @@ def exchanged_and_turned(x):
 def test_bounded_memory_of_parts_of_arrays(memory):
     (expected,) = agree(exchanged_and_turned, X)
     np.testing.assert_allclose(grad(exchanged_and_turned, memory=memory)(X), expected, rtol=1e-13)
+
+
+# -- derivatives that pass on arrays of their own: tapes, and adjoints that get a second name
+
+def gated(w, xs):
+    h, state = np.zeros(2), np.zeros(2)
+    for x in xs:
+        z = np.concatenate((x, h)) @ w
+        state = np.tanh(z[:2]) * state + np.sin(z[2:4]) * np.tanh(z[4:])
+        h = np.tanh(state)
+    return np.sum(h * h) + state[0]
+
+
+def in_adapted_steps(k, end):
+    t, y, h = 0.0, 1.0, 0.1
+    tries = 0
+    while t < end:
+        slope = math.sin(t) - k * y
+        change = h * (math.sin(t + h) - k * (y + h * slope) - slope)
+        if abs(change) > 2e-3:
+            h *= 0.5
+            tries += 1
+            continue
+        y += h * slope
+        t += h
+        h *= 1.3
+        if tries > 100:
+            raise RuntimeError("the steps become too small")
+    return y
+
+
+@pytest.mark.parametrize("function, x, rest", (
+    (gated, np.linspace(-0.8, 0.9, 30).reshape(5, 6), np.linspace(-1.0, 1.0, 12).reshape(4, 3)),
+    (in_adapted_steps, np.float64(0.5), 2.0)), ids=lambda x: getattr(x, "__name__", ""))
+def test_reverse_mode_of_reverse_mode(function, x, rest):
+    along = np.cos(np.arange(x.size)).reshape(x.shape)
+
+    def slope(x, rest):
+        return np.sum(grad(function)(x, rest) * along)
+
+    found = np.sum(grad(slope)(x, rest) * along)
+    assert found == pytest.approx((slope(x + 1e-6 * along, rest) - slope(x - 1e-6 * along, rest)) / 2e-6, rel=1e-6)
+
+
+def steered(u, angle):
+    turn = cost = 0.0
+    for k in range(len(u)):
+        turn += 0.1 * (math.sin(angle) + u[k])
+        angle += turn
+        cost += u[k] ** 2 + math.cos(angle)
+        if abs(angle) > 3.0:
+            cost += angle * angle
+            break
+    return cost
+
+
+def written_through_views(a, k):
+    b = a[1:3].T
+    b[2] *= k
+    flat = a.ravel()
+    flat[3] += flat[5] * flat[6]
+    return np.sum(a ** 2 * np.arange(4.0))
+
+
+@pytest.mark.parametrize("function, shape, rest", ((steered, (6,), 0.3), (written_through_views, (3, 4), 2.0)))
+def test_gradients_of_batches_whose_examples_are_processed_one_by_one(function, shape, rest):
+    x = np.linspace(-1.0, 1.5, 3 * int(np.prod(shape))).reshape(3, *shape)
+    found = grad(lambda x: np.sum(pyjitc.vmap(function, (0, None))(x, rest)))(x)
+    np.testing.assert_allclose(found, [grad(function)(one, rest) for one in x], rtol=1e-12)
+
+
+def from_a_column(e):
+    best = e[:, 0]
+    for k in range(1, e.shape[1]):
+        best = np.log(best * best + 1.0) + e[:, k]
+    return np.max(best) + np.sum(np.exp(best - best.max()))
+
+
+def test_a_column_that_a_loop_replaces_by_new_arrays():
+    agree(from_a_column, TABLE)

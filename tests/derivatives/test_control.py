@@ -309,6 +309,15 @@ def list_of_an_array(x):
     return sum(y) * y[0]
 
 
+def lists_with_floats_of_python(x):
+    y = [v * v for v in x if v > 0.0] + [1.0]
+    y += [0.5]
+    z = list(x)
+    z.append(2.0)
+    z = [3.0] + z
+    return sum(y) * sum(z) + y[0] * z[1] * z[0]
+
+
 def changed_by_an_inner_function(x):
     t = 0.0  # Python's float, then NumPy's
 
@@ -321,7 +330,8 @@ def changed_by_an_inner_function(x):
     return np.float64(t)
 
 
-@pytest.mark.parametrize("function", [sorted_lists, methods_of_lists, list_of_an_array, changed_by_an_inner_function])
+@pytest.mark.parametrize("function", [sorted_lists, methods_of_lists, list_of_an_array, lists_with_floats_of_python,
+                                      changed_by_an_inner_function])
 def test_lists_and_cells(function):
     x = np.array([0.7, -1.2, 0.4])
     agree(function, x)
@@ -591,3 +601,48 @@ def test_results_of_several_types_of_numbers(x):
     difference = (of_two_types(x + 1e-6 * dx, 1.5 + 4e-7) - of_two_types(x - 1e-6 * dx, 1.5 - 4e-7)) / 2e-6
     assert change == pytest.approx(difference, rel=1e-6)
     assert pyjitc.linearize(of_two_types, x, 1.5)[1](dx, 0.4) == change
+
+
+# -- dicts of texts as the state of a loop
+
+def moved(state):
+    return {"at": state["at"] + 0.1 * state["speed"], "speed": state["speed"] - 0.1 * np.sin(state["at"])}
+
+
+def replaced_by_a_call(x):
+    state = {"at": x, "speed": np.zeros(len(x))}
+    for _ in range(4):
+        state = moved(state)
+    return np.sum(state["at"] * state["speed"])
+
+
+def replaced_numbers(x):
+    state = {"a": x[0], "b": 1.0}
+    for i in range(len(x)):
+        state = {"a": state["a"] * x[i] + state["b"], "b": state["a"]}
+    return state["a"] + state["b"] ** 2
+
+
+def moments(x):
+    state = {"mean": np.zeros(len(x)), "square": np.zeros(len(x))}
+    w = np.ones(len(x))
+    for _ in range(4):
+        g = 2.0 * (w - x)
+        state["mean"] = 0.9 * state["mean"] + 0.1 * g
+        state["square"] += 0.1 * g ** 2
+        w = w - 0.1 * state["mean"] / np.sqrt(state["square"] + 0.1)
+    return np.sum(w ** 2) * len(state)
+
+
+def written_in_place(x):
+    state = {"at": x.copy(), "speed": np.zeros(len(x))}
+    first = state["at"]
+    for i in range(len(x)):
+        state["at"][i] *= 2.0
+        state["speed"] += state["at"] * first
+    return np.sum(state["at"] * state["speed"])
+
+
+@pytest.mark.parametrize("function", (replaced_by_a_call, replaced_numbers, moments, written_in_place))
+def test_dicts_of_texts_as_the_state_of_a_loop(function):
+    agree(function, np.array([0.7, -1.2, 0.4]))

@@ -214,3 +214,31 @@ def test_addresses_that_go_to_c():
             with pytest.raises(UnsupportedError, match="go to code outside of pyjitc: there is no derivative of that"):
                 derivative(Q)
     agree(constant, Q)
+
+
+def overwritten_by_its_neighbours(x, a):
+    u, v = x * 0.5, np.zeros(len(x))
+    np.add.at(v, [1, 1, 3], a)
+    u[1:] *= u[:-1]  # both factors are read, and copied, before the function computes what depends on the shape of u
+    return np.sum(np.tanh(u) + v)
+
+
+def test_factors_that_an_assignment_overwrites():
+    agree(overwritten_by_its_neighbours, np.array([0.3, -1.2, 0.8, 0.5]), 0.7)
+
+
+def by_columns(a, w):
+    y = np.asfortranarray(a)
+    return np.sum(np.sin(y) * w) + np.max(y * 2.0)
+
+
+def chosen_by_columns(a, w):
+    y = a if a[0, 0] > 5.0 else np.asfortranarray(a) * 2.0
+    z = y.T
+    return np.sum(z[1] * z[2]) + np.sum(y * w)
+
+
+@pytest.mark.parametrize("function", (by_columns, chosen_by_columns))
+def test_arrays_in_the_order_of_columns(function):
+    a = np.linspace(-1.0, 2.0, 12).reshape(3, 4)
+    agree(function, a, np.cos(a * 3.0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...base.errors import Diagnostic, UnsupportedError
-from ...ir.core import Edge, Function, Inst, NOWHERE, Op, Value
+from ...ir.core import NOWHERE, RAISES, READS, WRITES, Edge, Function, Inst, Op, Value
 from ...ops import arith as a
 from ...ops import math as m
 from ...ops import structure as s
@@ -150,13 +150,15 @@ def _origin(fn: Function, inst: Inst) -> tuple:
     Only instructions that may fail record it: the origin of another one is that of the nearest of these with its
     line."""
     known = inst.attrs.get("origin")
-    if known is None and fn.library:
+    if known is None:
         at, found = 0, []
         for n, one in enumerate(one for block in fn.blocks for one in block.insts):
             if one is inst:
                 at = n
-            if one.loc.line == inst.loc.line and "origin" in one.attrs:
-                found.append((n, one.attrs["origin"]))
+            origin = one.attrs.get("origin")
+            if one.loc.line == inst.loc.line and (
+                    origin or not fn.library and one.op.effects & (RAISES | READS | WRITES)):
+                found.append((n, origin))
         known = min(found, key=lambda pair: abs(pair[0] - at))[1] if found else None
     return known or (None, None)
 

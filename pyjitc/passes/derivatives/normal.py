@@ -58,6 +58,7 @@ class Normal:
         self.retype_at_uses()
         for loop in reversed(nest.loops):
             self.close(loop)
+        self.drop_unused()
         self.edges = in_edges(fn.blocks)
         self.home = {}
         for block in fn.blocks:
@@ -189,12 +190,12 @@ class Normal:
                     e.args.append(n)
 
     def retype_at_uses(self):
-        """Let each block that uses a number under another type convert it itself, so that the number alone leaves a
-        loop: otherwise its adjoint would go around the reversed loop in two parts, and be no sum."""
+        """Let each block that uses a number or an array under another type convert it itself, so that it leaves a loop
+        under one type: otherwise its adjoint would go around the reversed loop in two parts, and be no sum."""
         if not self.nest.loops:
             return
         homes = {i.result: block for block in self.dom.order for i in block.insts
-                 if i.op in (s.RETYPE, s.DUAL_MAKE) and type(i.result.type) is not k.Array and block in self.nest.of}
+                 if i.op in (s.RETYPE, s.DUAL_MAKE) and block in self.nest.of}
         for block in self.dom.order if homes else ():
             b = Builder([])
             own: dict[Value, Value] = {}
@@ -237,3 +238,26 @@ class Normal:
                     ends[e.block] = x
             definitions[v] = ends
         repair(self.fn, definitions)
+
+    def drop_unused(self):
+        """Remove the parameters of exit blocks that nothing reads: a value that is read behind one exit of a loop
+        would else seem to be read behind all."""
+        read: dict[Value, int] = {}
+        for block in self.fn.blocks:
+            for inst in block.insts:
+                for v in inst.uses():
+                    read[v] = read.get(v, 0) + 1
+        kept = set(self.final.values())
+        work = [e for exits in self.exits.values() for _, e in exits]
+        homes = {p: e for e in work for p in e.block.params}
+        while work:
+            e = work.pop()
+            unused = {n for n, p in enumerate(e.block.params) if not read.get(p) and p not in kept}
+            for n in unused:
+                x = e.args[n]
+                read[x] -= 1
+                if x in homes and not read[x]:
+                    work.append(homes[x])
+            if unused:
+                e.block.params = [p for n, p in enumerate(e.block.params) if n not in unused]
+                e.args = [x for n, x in enumerate(e.args) if n not in unused]

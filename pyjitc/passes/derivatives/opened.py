@@ -13,12 +13,13 @@ from ...ops import arith as a
 from ...ops import control as c
 from ...ops import memory as mem
 from ...ops import structure as s
+from ...ops.nest import NEST
 from ...types import kinds as k
 from ...types.tangents import is_varying
 from ..rewrite import split_edge, substitute
 from ..unions import Unions
 from . import variables
-from .activity import Classes, items_of
+from .activity import Classes, is_known, items_of
 from .builder import Builder
 from .targets import written_again
 
@@ -155,14 +156,16 @@ def put_in_order(fn: Function, helpers) -> bool:
     adjoints is where the part of the array is. An array that is written into under several names stays as it is.
     Before:  b(x: float64[:, :]): ... ; jump b(y)        After:  b(x: float64[:, ::1]): ... ; jump b(copied y)"""
     params = {p: block for block in fn.blocks[1:] for p in block.params
-              if type(p.type) is k.Array and p.type.layout != "C" and is_varying(p.type)}
+              if type(p.type) is k.Array and p.type.layout == "A" and is_varying(p.type)}
     if not params:
         return False
     classes, used = Classes(fn), set()
     for block in fn.blocks:
         for inst in block.insts:
-            if inst.op is mem.ARRAY_VIEW:
-                x = inst.args[0]
+            # a nest that is to be written out reads its operands through views
+            viewed = (inst.args[:1] if inst.op is mem.ARRAY_VIEW else
+                      inst.args if inst.op is NEST and not is_known(inst) else ())
+            for x in viewed:
                 while x.inst is not None and x.inst.op is s.RETYPE:
                     x = x.inst.args[0]
                 if x in params:

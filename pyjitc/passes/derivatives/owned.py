@@ -34,8 +34,8 @@ from .builder import Builder
 from .opened import end_blocks_at_raises
 from .owned_loops import write_out
 from .owned_variables import (
-    DictVariables, ListVariables, ObjectVariables, PoolVariables, constant_of, fits, holds_arrays, joined, leaves_of,
-    may_vary,
+    DictVariables, ListVariables, ObjectVariables, PoolVariables, RecordVariables, constant_of, fits, holds_arrays,
+    joined, leaves_of, may_vary,
 )
 from .targets import targets
 
@@ -91,6 +91,7 @@ class _Opening:
         for group in groups:
             name = group.made[0].result.name
             group.parts = (ObjectVariables(group, name) if group.made[0].op is OBJECT_NEW
+                           else RecordVariables(group.made[0], name) if self.is_record(group)
                            else DictVariables(group.made[0].result.type, name, self.helpers)
                            if group.made[0].op is tables.DICT_NEW
                            else ListVariables(self.item(group), name, self.helpers))
@@ -241,7 +242,9 @@ class _Opening:
         t = made.result.type
         if type(t) is not k.Dict or t.keys is not k.Int and t.keys is not k.Str:
             return False
-        if leaves_of(t.values) is None or not any(map(may_vary, leaves_of(t.values))) or holds_arrays(t.values):
+        if leaves_of(t.values) is None or not any(map(may_vary, leaves_of(t.values))):
+            return False
+        if holds_arrays(t.values) and not self.is_record(group):
             return False
         keys, values = list(made.args[::2]), list(made.args[1::2])
         for inst, x in group.uses:
@@ -256,6 +259,15 @@ class _Opening:
         if t.keys is k.Str and not all(type(constant_of(x)) is str for x in keys):
             return False
         return all(x.type is t.keys for x in keys) and all(fits(x.type, t.values) for x in values)
+
+    def is_record(self, group) -> bool:
+        """Whether all items of a dict are read and assigned by texts that are keys of it from the start."""
+        made = group.made[0]
+        if made.op is not tables.DICT_NEW or made.result.type.keys is not k.Str:
+            return False
+        keys = set(map(constant_of, made.args[::2]))
+        return all(inst.op in (tables.DICT_LEN, tables.DICT_HOLD) or inst.op in (tables.DICT_GET, tables.DICT_SET)
+                   and constant_of(inst.args[1]) in keys for inst, _ in group.uses)
 
     def are_constant(self, group) -> bool:
         """Whether no array is written into after it was put into the list, or after it was taken out of the list. The

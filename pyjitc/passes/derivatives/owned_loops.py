@@ -14,7 +14,7 @@ from ...types import kinds as k
 from ...types.tangents import is_number_that_varies
 from ..rewrite import substitute
 from .builder import Builder
-from .owned_variables import leaves_of, may_vary
+from .owned_variables import fits, leaves_of, may_vary
 
 __all__ = ["write_out"]
 
@@ -66,21 +66,36 @@ class _Loops:
             name = _WRITTEN_OUT.get(inst.attrs["function"])
         if name is None or not all(self.is_opened(x, inst) for x in given):
             return
-        wanted = self.types(name, [_type_of(x) for x in given])
-        if wanted is None:
-            return
+        types = [_type_of(x) for x in given]
+        wanted = self.types(name, types)
         users = self.users.get(inst.result, []) if inst.result is not None else []
         end = inst
         if any(user.op is not s.DISCARD for user in users):
             end = users[0]
-            if len(users) != 1 or end.op is not PY_UNBOX or end.result.type is not wanted:
+            if len(users) != 1 or end.op is not PY_UNBOX:
                 return
+            if end.result.type is not wanted and self.is_filled(name, types, end.result.type):
+                wanted = end.result.type
+                name = "filled"
+        if wanted is None or end is not inst and end.result.type is not wanted:
+            return
         b = Builder([], inst)
         args = [x.args[0] if x.op is PY_BOX else b.const(x.attrs["value"], k.Int) for x in given]
         self.dead.update(x for x in given if x.op is PY_BOX)
         self.dead.update(users if end is inst else [inst])
         self.before[end] = b.insts
+        if name == "filled":
+            args.insert(0, b.op(lists.LIST_NEW, type=wanted))
+            for x in args[1:-1]:
+                args[0] = b.call(self.helpers("listed:extended", (wanted, x.type)), args[0], x)
+            name, args = "extended", [args[0], args[-1]]
         self.call(inst, end, name, args)
+
+    def is_filled(self, name, given, wanted) -> bool:
+        """Whether the result of list(x) or x + y is a list of numbers of several types, to which the items of the
+        operands are added one after the other."""
+        return name in ("list_of", "added") and _is_list(wanted) and all(
+            (_is_list(t) or _is_array(t)) and fits(_item_of(t), wanted.item) for t in given)
 
     def is_opened(self, x: Inst | None, call: Inst) -> bool:
         """Whether an operand is boxed for the call only, or is a constant int."""
@@ -92,13 +107,14 @@ class _Loops:
         """The type of the result of a function of lib/listed.py for operands of these types; None where it does not
         take them."""
         first = given[0]
-        is_array = type(first) is k.Array and first.ndim == 1 and is_number_that_varies(first.dtype)
-        if name == "list_of" and is_array:
+        if name == "list_of" and _is_array(first):
             return k.List(first.dtype) if len(given) == 1 else None
         if not _is_list(first):
             return None
         rest = {"added": [first], "extended": [first], "list_of": [], "part": [k.Slice], "insert": [k.Int, first.item],
                 "pop_at": [k.Int], "reverse": [], "clear_list": [], "delete": [k.Int]}[name]
+        if name == "extended" and len(given) == 2 and _is_list(given[1]) and fits(given[1].item, first.item):
+            return first
         if len(rest) != len(given) - 1 or not all(
                 t is wanted or wanted is k.Slice and type(t) is k.Slice for t, wanted in zip(given[1:], rest)):
             return None
@@ -115,6 +131,14 @@ class _Loops:
         end.op, end.args, end.attrs, end.result = c.INVOKE, list(b.insts[-1].args), b.insts[-1].attrs, result
         result.inst = end
         self.any = True
+
+
+def _is_array(t) -> bool:
+    return type(t) is k.Array and t.ndim == 1 and is_number_that_varies(t.dtype)
+
+
+def _item_of(t):
+    return t.item if type(t) is k.List else t.dtype
 
 
 def _type_of(x: Inst):

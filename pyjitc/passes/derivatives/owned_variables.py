@@ -19,7 +19,7 @@ from ...types.lattice import dtype_of, type_of_dtype
 from ...types.tangents import is_number_that_varies
 from .variables import Variable, read, write
 
-__all__ = ["DictVariables", "ListVariables", "ObjectVariables", "PoolVariables", "constant_of", "fits", "holds_arrays",
+__all__ = ["DictVariables", "ListVariables", "ObjectVariables", "PoolVariables", "RecordVariables", "constant_of", "fits", "holds_arrays",
            "joined", "leaves_of", "may_vary"]
 
 
@@ -345,6 +345,26 @@ class DictVariables(ListVariables):
             item = x if item is None else b.op(s.TUPLE_MAKE, item, x, cls=None)
         behind = b.op(a.IADD, at, b.op(s.SELECT, more, b.const(1, k.Int), zero))
         return b.op(s.TUPLE_MAKE, more, item, behind, cls=None)
+
+
+class RecordVariables:
+    """The variables of a dict that always has the same keys, which are constant texts: one for each value."""
+
+    def __init__(self, made, name):
+        self.type = made.result.type.values
+        self.items = {constant_of(key): Variable(f"{name}.{constant_of(key)}", self.type) for key in made.args[::2]}
+
+    def run(self, b, inst, repeated):
+        op = inst.op
+        if op is tables.DICT_LEN:
+            return b.const(len(self.items), k.Int)
+        given = inst.args if op is tables.DICT_NEW else inst.args[1:] if op is tables.DICT_SET else ()
+        for key, x in zip(given[::2], given[1::2]):
+            write(b, self.items[constant_of(key)],
+                  x if x.type is self.type else b.op(s.UNION_MAKE, x, type=self.type))
+        if op is tables.DICT_GET:
+            return read(b, self.items[constant_of(inst.args[1])])
+        return None
 
 
 class ObjectVariables:

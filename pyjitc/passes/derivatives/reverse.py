@@ -42,7 +42,7 @@ from .normal import Normal
 from .nests import Nests
 from .ruled import called, has_one_value, leaves_of, open_calls
 from .tape import Tape
-from .targets import targets, written_again, written_parameters
+from .targets import names_behind, targets, written_again, written_later, written_parameters
 
 __all__ = ["drop_copies", "pull"]
 
@@ -91,7 +91,7 @@ class _Reverse:
         self.adjoint_of: dict[Value, Value] = {}  # adjoint that is an array -> an array of the same shape
         # (instruction, array) -> copy of what the array holds at that instruction
         self.copies: dict[tuple[Inst, Value], Value] = {}
-        self.writers: dict | None = None  # class of arrays -> the places where they may be written into
+        self.writers: dict | None = None  # class of arrays -> the blocks and instructions that may write into them
         self.opened: set[Value] = set()  # arguments that are tuples, or items of such, and have been unpacked
         self.nests = Nests(self, pull)
 
@@ -221,6 +221,17 @@ class _Reverse:
         """Whether an array, or one that may share memory with it, is written into where it may have several names."""
         return self.act.classes.of(x) in self.named
 
+    def names_of(self, roots) -> set[Value]:
+        """Arrays, and the views of them."""
+        return {x for x in self.form.home if type(x.type) is k.Array and self.flows(x) and self.root(x) in roots}
+
+    def is_written_behind(self, edge, v: Value) -> bool:
+        """Whether an array may be written into behind an edge that gives it another name."""
+        if not self.has_names(v):
+            return False
+        names = names_behind(edge, self.names_of({v}))
+        return written_later(edge.block, 0, names, self.act.classes)
+
     def only_in_nests(self) -> list[Value]:
         """Those varying array arguments that only nests outside of loops read: their adjoints are sums of the results
         of these nests, which fuse, so no array of zeros is needed to add to."""
@@ -277,7 +288,12 @@ class _Reverse:
 
     def check_chosen(self, inst):
         """Refuse to choose one of several arrays if it is written into, since it has several names then."""
-        if inst is not None and inst.op in _CHOICES and self.has_names(inst.result):
+        if inst is None or inst.op not in _CHOICES or not self.has_names(inst.result):
+            return
+        chosen = items_of(inst) if inst.op is s.TUPLE_AT else inst.args[1:]
+        block = self.form.home[inst.result]
+        names = {inst.result, *self.names_of({self.root(x) for x in chosen})}
+        if written_later(block, block.insts.index(inst) + 1, names, self.act.classes):
             raise refused(self.fn, inst, "one of two arrays is chosen here in a loop, of which there is no derivative",
                           "copy the chosen one, with `if` and .copy()")
 
@@ -506,7 +522,7 @@ class _Reverse:
                 continue
             names = [q for q, y in zip(block.params, e.args) if y is v]
             here = v in live[block] or v in views
-            if len(names) + here + (v in views) > 1 and self.flows(v) and self.has_names(v):
+            if len(names) + here + (v in views) > 1 and self.flows(v) and self.is_written_behind(e, v):
                 raise refused(self.fn, inst, "an array that is written into has two names here, in a loop: there is no "
                               "derivative of that yet", "copy it for the second name: b = a.copy()")
             terms = [cur[v]] if here and v in cur else []
@@ -917,15 +933,15 @@ class _Reverse:
         if self.writers is None:
             self.writers = {}
             for block in self.form.dom.order:
-                for n, one in enumerate(block.insts):
+                for one in block.insts:
                     for target in targets(one):
-                        self.writers.setdefault(self.act.classes.of(target), []).append((block, n))
+                        self.writers.setdefault(self.act.classes.of(target), []).append((block, one))
         writers = self.writers.get(own, ())
         if not writers:
             return False
         later = blocks_after(home)
-        at = home.insts.index(inst)
-        return any(block in later or block is home and n >= at for block, n in writers)
+        behind = home.insts[home.insts.index(inst):]  # found again: instructions are inserted between calls
+        return any(block in later or block is home and one in behind for block, one in writers)
 
 
 _CHOICES = (s.SELECT, s.CHOOSE, s.TUPLE_AT)

@@ -100,8 +100,9 @@ class Tape:
         if len(leaves) <= len(read):
             taped = leaves
         else:
-            # of a shape, which is a tuple, keep the lengths
-            taped = dict.fromkeys(x for v in read for x in (self.leaves(v) if type(v.type) is k.Tuple else (v,)))
+            # of a shape, which is a tuple, keep the lengths; of an array of adjoints, which is a view, where it begins
+            taped = dict.fromkeys(x for v in read for x in (
+                self.leaves(v) if type(v.type) is k.Tuple or v in self.shadows else (v,)))
             # drop the values that a cheap operation recomputes from others
             for v in sorted(read, key=self.position, reverse=True):
                 i = v.inst
@@ -195,7 +196,8 @@ class Tape:
             return (v,)
         if i.op is s.TUPLE_GET and i.args[0].inst is not None and i.args[0].inst.op is c.INVOKE:
             return (v,)  # an item of the result of a call
-        if i.op is mem.ARRAY_VIEW and i.args[0].type.layout != "C" and not self.free(i.args[0]):
+        if i.op is mem.ARRAY_VIEW and i.args[0].type.layout != "C" and v not in self.shadows and not self.free(
+                i.args[0]):
             return (v,)  # arrays are kept in C order
         given = i.args[:1] if i.op.traits & CHECKS_FIRST else i.args
         return tuple(dict.fromkeys(x for y in given for x in self.leaves(y)))

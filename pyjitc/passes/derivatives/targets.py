@@ -2,19 +2,19 @@
 from __future__ import annotations
 
 from ...ir.cfg import blocks_after
-from ...ir.core import ELEMENTS, HOST, SAME_MEMORY, VIEW, Function, Inst, Value, regions_written
+from ...ir.core import ELEMENTS, HOST, SAME_MEMORY, VIEW, Block, Edge, Function, Inst, Value, regions_written
 from ...ir.uses import passed
 from ...ops import memory as mem
 from ...ops.control import INVOKE
 from ...ops.exceptions import EXC_THROW, THROW
-from ...ops.nest import NEST_INTO, NESTS, kernels
+from ...ops.nest import NEST, NEST_INTO, NESTS, kernels
 from ...ops.structure import CHOOSE, SELECT, TUPLE_AT, TUPLE_GET, TUPLE_MAKE
 from ...ops.pyobject import PY_CALL
 from ...types.kinds import Array, Tuple, any_part
 from .activity import Classes, arrays_behind, holds_memory, written
 
-__all__ = ["among_parameters", "paths_of_arrays", "store_into_parameter", "targets", "writer", "writes_only",
-           "written_again", "written_parameters", "written_places"]
+__all__ = ["among_parameters", "names_behind", "paths_of_arrays", "store_into_parameter", "targets", "writer",
+           "writes_only", "written_again", "written_later", "written_parameters", "written_places"]
 
 _MOVING = (TUPLE_GET, TUPLE_MAKE, TUPLE_AT)  # beside SAME_MEMORY, what gives arrays that its operands hold
 
@@ -76,6 +76,45 @@ def written_again(fn: Function, classes: Classes) -> set[Value]:
             if classes.of(x) not in found and not is_filled_first(x, inst):
                 found.add(classes.of(x))
     return found
+
+
+def names_behind(edge: Edge, names: set[Value]) -> set[Value]:
+    """The names that an array has at the start of the block that an edge leads to."""
+    found = {p for p, x in zip(edge.block.params, edge.args) if x in names}
+    return found | names.difference(edge.block.params)
+
+
+def written_later(block: Block, first: int, names: set[Value], classes: Classes) -> bool:
+    """Whether an array may be written into from an instruction of a block on, under one of the names that it has there
+    or under one that it gets later. (A name stands for another array as soon as it is defined again, in the next trip
+    of a loop.)"""
+    own = {classes.of(x) for x in names}
+    known: dict[Block, set[Value]] = {}  # block -> the names at its start
+    work = [(block, first, names)]
+    while work:
+        block, first, given = work.pop()
+        names = set(given)
+        for inst in block.insts[first:]:
+            r = inst.result
+            into = {x for x in targets(inst) if classes.of(x) in own}
+            uses = names.intersection(inst.uses())
+            if into & names or into and uses and inst.op in (INVOKE, PY_CALL):
+                return True
+            names.discard(r)
+            if r is not None and uses and classes.of(r) in own and not _is_new(inst):
+                names.add(r)
+        for e in block.edges():
+            found = names_behind(e, names)
+            if e.block not in known or not found <= known[e.block]:
+                known[e.block] = found | known.get(e.block, set())
+                work.append((e.block, 0, known[e.block]))
+    return False
+
+
+def _is_new(inst: Inst) -> bool:
+    """Whether the result of an instruction is an array that it makes."""
+    return inst.op in (mem.ARRAY_NEW, mem.ARRAY_COPY, NEST) or (
+        inst.op is INVOKE and inst.attrs["callee"].flags.returns in ("new", "copy"))
 
 
 def writes_only(inst: Inst, regions: int, seen: set[Function] | None = None) -> bool:
