@@ -256,11 +256,18 @@ class CompiledFunction(Pickled, Callable_):
         if plan is not None and len(self._plans) < _MOST_PASSING:
             self._plans[tuple(map(type, given))] = plan
 
-    def _as_planned(self, args: tuple):
-        """The result of a call whose arguments are converted as those of an earlier call were. Raises _NoMatch where
-        there was none, or native code does not take these arguments."""
-        plan = self._plans.get(tuple(map(type, args)))
-        if plan is None or self.py_func.__code__ is not self._code:
+    def _as_before(self, args: tuple, kwargs: dict):
+        """The result of a call that native code takes once records are passed as arrays, the arguments are bound as to
+        `*args` and keywords alone, or are converted as those of an earlier call were. Raises _NoMatch where it does
+        not."""
+        if self.py_func.__code__ is not self._code or self.options.objects:
+            raise _NoMatch
+        if "__taking__" in self.__dict__ and _records.among((*args, *kwargs.values())):
+            return _records.call(self, args, kwargs)
+        if not self._simple and "__trees__" not in self.__dict__:
+            return self._direct(*self._bind(args, kwargs))
+        plan = None if kwargs else self._plans.get(tuple(map(type, args)))
+        if plan is None:
             raise _NoMatch
         try:
             converted = [x if convert is None else convert(x) for convert, x in zip(plan, args)]
@@ -568,9 +575,9 @@ def _prepare(self, /, *args, **kwargs):
     if type(self) is _Direct:
         raise _NoMatch
     try:
-        if self._plans and not kwargs:
+        if self._plans or self._natives and not self._simple or "__taking__" in self.__dict__:
             try:
-                return self._as_planned(args)
+                return self._as_before(args, kwargs)
             except _NoMatch:
                 pass
         return self._answer(args, kwargs)

@@ -8,9 +8,11 @@ result that is a number becomes a Python number, since programs pass Python numb
 from __future__ import annotations
 
 import inspect
+import itertools
 import sys
 import warnings
 from collections import Counter
+from functools import partial
 from types import FunctionType
 from typing import NamedTuple
 
@@ -187,7 +189,7 @@ class NumbaFunction(CompiledFunction):
     __slots__ = ()
 
     def __init__(self, function: FunctionType, options, declared=()):
-        super().__init__(function, options._replace(numba=True), declared)
+        super().__init__(function, options if options.numba else options._replace(numba=True), declared)
         results = self.__dict__.get("__results__", {})
         self._declared = [Signature(args, results.get(args, result)) for args, result in
                           {s.args: s.result for s in self._declared}.items()]
@@ -306,9 +308,10 @@ class NumbaFunction(CompiledFunction):
                 raise
             first = error
         names = tuple(inspect.signature(self.py_func).parameters)
-        for chosen in meanings.literal_names(self.py_func, dict(zip(names, self._bind(args, kwargs)))):
-            options = self.options
-            literal = StaticFunction(self.py_func, chosen, lambda function: Dispatcher(function, options, ()))
+        for options, chosen in itertools.product(
+                (self.options, self.options._replace(numba="constants")),  # a function that is called may ask for them
+                meanings.literal_names(self.py_func, dict(zip(names, self._bind(args, kwargs))))):
+            literal = StaticFunction(self.py_func, chosen, partial(Dispatcher, options=options))
             try:
                 result = literal(*args, **kwargs)
             except CompileError as error:

@@ -334,7 +334,8 @@ def _implementation(typed, prefer_literal, args, kwargs, known=None, of=None):
 
 
 def _first_made(typed, asked):
-    """The first result of the overload that is not None. An error counts where no other types are accepted."""
+    """The first result of the overload that is not None, and does not ask by literally() for a constant that other
+    types have. An error counts where no other types are accepted."""
     refused = None
     for given, named in asked:
         try:
@@ -342,11 +343,23 @@ def _first_made(typed, asked):
         except (errors.TypingError, errors.NumbaError) as error:
             refused = refused or error
         else:
-            if made is not None:
+            if made is not None and not _asks_for_literals(made, given, named, asked[-1]):
                 return made
     if refused is not None:
         raise refused
     return None
+
+
+def _asks_for_literals(made, given, named, literal) -> bool:
+    """Whether the function that an overload has made passes one of its parameters to literally(), whose type is no
+    literal but could be one. literal: the types of the arguments, with literals."""
+    if (given, named) == literal or not isinstance(made, FunctionType) or "literally" not in made.__code__.co_names:
+        return False
+    wanted = _meanings.passed_to_literally(made)
+    parameters = inspect.signature(made)
+    found, best = (parameters.bind(*one, **other).arguments for one, other in ((given, named), literal))
+    return any([isinstance(best.get(name), types.Literal) and not isinstance(found[name], types.Literal)
+                for name in wanted])
 
 
 _staged: dict = {}

@@ -13,7 +13,7 @@ from ..lib.rule import Rule
 from ..types.kinds import Bool, Bytes, Str, is_float, is_integer
 from . import special
 
-__all__ = ["NoOverload", "literal_names", "unrolled_constants", "wants_literals", "wants_name"]
+__all__ = ["NoOverload", "literal_names", "passed_to_literally", "unrolled_constants", "wants_literals", "wants_name"]
 
 
 class NoOverload(Mismatch):
@@ -77,10 +77,8 @@ def can_be_literal(value) -> bool:
     return type(value) in (int, str, bool, bytes) or type(value) is tuple and all(map(can_be_literal, value))
 
 
-def literal_names(function: FunctionType, given: dict) -> list[tuple[str, ...]]:
-    """The parameters whose values may have to become constants, in a function whose compilation failed because a value
-    is no constant: if it passes parameters to literally(), these together; otherwise each parameter whose value can be
-    a constant, and then all of them together. given: the arguments."""
+def passed_to_literally(function: FunctionType) -> list[str]:
+    """The variables that a function passes to literally()."""
     found, expected = [], False
     for instruction in dis.get_instructions(function):
         if instruction.argval == "literally":
@@ -90,6 +88,14 @@ def literal_names(function: FunctionType, given: dict) -> list[tuple[str, ...]]:
             expected = False
         elif instruction.opname not in ("PUSH_NULL", "CACHE", "PRECALL"):
             expected = False
+    return found
+
+
+def literal_names(function: FunctionType, given: dict) -> list[tuple[str, ...]]:
+    """The parameters whose values may have to become constants, in a function whose compilation failed because a value
+    is no constant: if it passes parameters to literally(), these together; otherwise each parameter whose value can be
+    a constant, and then all of them together. given: the arguments."""
+    found = passed_to_literally(function)
     names = tuple(name for name, value in given.items() if can_be_literal(value))
     passed = tuple(name for name in names if name in found)
     if passed or len(names) < 2:

@@ -609,3 +609,31 @@ def test_closures_that_come_and_go_do_not_stay(monkeypatch):
     del compiled
     gc.collect()
     assert len(dispatch._functions) == before
+
+
+@pytest.mark.parametrize("function, args, kwargs", [
+    (lambda *args: args[0] + args[1], (1, 2.5), {}),
+    (lambda x, *rest: x - rest[0], (1.5, 2), {}),
+    (lambda x, *, k=1: x * k, (3,), {"k": 2.5}),
+    (lambda x, **options: x * options["k"], (3,), {"k": 4})])
+def test_later_calls_of_functions_with_args_and_keywords_do_not_ask_for_types(monkeypatch, function, args, kwargs):
+    compiled = njit(function)
+    assert compiled(*args, **kwargs) == function(*args, **kwargs)
+    with monkeypatch.context() as patch:
+        patch.setattr(type(compiled), "_types", None)
+        assert compiled(*args, **kwargs) == function(*args, **kwargs)
+    with pytest.raises((TypeError, IndexError)) as wanted:
+        function(**kwargs)
+    with pytest.raises(type(wanted.value)) as found:
+        compiled(**kwargs)
+    assert str(found.value) == str(wanted.value)
+    function.__code__ = (lambda *args, **kwargs: len(args) + 100).__code__
+    assert compiled(*args, **kwargs) == len(args) + 100
+
+
+def test_later_calls_with_records_do_not_ask_for_types(monkeypatch):
+    rows = np.array([(1, 2.5), (3, 4.5)], dtype=[("x", int), ("y", float)])
+    compiled = njit(lambda row, k: row["x"] * k + row["y"])
+    assert compiled(rows[0], 2) == 4.5
+    monkeypatch.setattr(type(compiled), "_types", None)
+    assert compiled(rows[1], 3) == 13.5

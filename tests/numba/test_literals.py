@@ -226,3 +226,50 @@ def test_the_axis_of_take_is_an_argument(take, indices):
     a, f = np.arange(24.0).reshape(2, 3, 4), njit(take)
     for axis in (0, 1, -1):
         assert same(f(a, indices, axis), take(a, indices, axis))
+
+
+def _power(x, n):
+    raise NotImplementedError
+
+
+@overload(_power)
+def _(x, n):
+    if isinstance(n, types.Literal):
+        if n.literal_value == 2:
+            return lambda x, n: x * x
+        return lambda x, n: x ** n
+    return lambda x, n: literally(n)
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_an_overload_without_a_literal_may_ask_for_one_by_literally(n):
+    @njit
+    def inner(x, n):
+        return _power(x, n)
+
+    @njit
+    def outer(x, n):
+        return inner(x, n) + _power(x, n=n) + _power(x, 2)
+
+    assert inner(3, n) == 3 ** n and outer(3, n) == 2 * 3 ** n + 9
+    assert outer(3, 5) == 2 * 3 ** 5 + 9
+
+
+def test_two_arguments_of_an_overload_may_be_asked_for_by_literally():
+    def scaled(x, n, m):
+        raise NotImplementedError
+
+    @overload(scaled)
+    def _(x, n, m):
+        if isinstance(n, types.Literal) and isinstance(m, types.Literal):
+            factor = n.literal_value * 10 + m.literal_value
+            return lambda x, n, m: x * factor
+        if isinstance(n, types.Literal):
+            return lambda x, n, m: literally(m)
+        return lambda x, n, m: literally(n)
+
+    @njit
+    def f(x, n, m):
+        return scaled(x, n, m)
+
+    assert f(2.0, 3, 4) == 68.0 and f(1, 7, 1) == 71
