@@ -20,7 +20,8 @@ its steps. A loop that is known to make few trips does not poll, neither one of 
 guard says so. The body of a loop of a few scalar operations is written four times, with one poll for all copies; twice
 where the loop goes on while two elements are equal, since it mostly ends at once.
 A function is flagged `skips_loop_passes` if all of its loops have the single-loop form above and recompute no invariant
-value: the loop passes of LLVM would find nothing to do. An outer loop needs no poll of its own if no iteration can
+value: the loop passes of LLVM would find nothing to do. The copy of a loop that keeps its checks has that form where
+all other loops have it. An outer loop needs no poll of its own if no iteration can
 finish without reaching the poll of an inner loop. Where an iteration may make an array, or copy or search an object of
 the interpreter, which may be large, polls are closer together. A counted loop that has no effects and whose values are
 unused is bypassed. Loops of library functions that must not handle signals (`unpolled`) have no poll.
@@ -71,6 +72,7 @@ class _Polls:
     def __init__(self, fn: ir.Function, options):
         self.fn, self.options = fn, options
         self.paused = 0  # loops that stop to poll
+        self.pauses = False  # whether all loops but the copies that keep their checks do
         self.rows: dict[ir.Block, ir.Value] = {}  # header of a loop that runs to its end without a poll -> its length
         # header of a loop that is known to be short -> its most trips, with those of the loops inside
         self.short: dict[ir.Block, int] = {}
@@ -93,7 +95,13 @@ class _Polls:
         # the copies that keep their checks (versioning.py) are not unrolled, nor the parts of a very large function
         self.few = (not self.fn.flags.part
                     and _FEW >= sum(not loop.has_hint("novectorize") for loop in nest.loops))
+        copies = [loop for loop in nest.loops
+                  if loop.has_hint("novectorize") and loop.parent is None and not loop.inner]
         for loop in reversed(nest.loops):  # inner loops first
+            if loop not in copies:
+                self.add(loop)
+        self.pauses = self.paused == len(nest.loops) - len(copies)
+        for loop in reversed(copies):
             self.add(loop)
         seen = {*self.short, *self.polled, *self.rows}
         tiny = {loop.header for loop in nest.loops if not loop.inner and loop.header not in seen and _scalar(loop)}
@@ -202,7 +210,7 @@ class _Polls:
         once = sum(e[0] in loop.blocks for e in self.edges[header]) == 1
         if not loop.inner and _may_be_cut(loop) and once:
             ordered = note_ordered(loop, self.in_order, self.options)
-            unroll = not ordered and self.few and not loop.has_hint("novectorize") and worth_unrolling(counted, defs)
+            unroll = not ordered and self.few and not self.pauses and worth_unrolling(counted, defs)
             if self.in_order or loop.parent is None and not unroll and not ordered and in_order(loop, self.options):
                 _pause(self.fn, counted, self.edges, self.readers)
                 self.paused += not _repeats(loop)
@@ -519,7 +527,7 @@ def _strip(fn, counted, edges, defs, readers, unroll):
             edge.args = [*(v for k, v in enumerate(edge.args) if k != at or not spare), down]
             counter_down = (source, inst, one, down)
             back = edge.args
-            if unroll:
+            if unroll and not inst.attrs.get("novectorize"):
                 inst.attrs = {**inst.attrs, "unroll": unroll}
         else:
             edge.block = strip
