@@ -20,16 +20,18 @@ _SMALL = 1 << 12
 
 
 class _Spec(ModuleSpec):
-    """A ModuleSpec whose `parent` is an attribute instead of a property: each relative import asks for it."""
+    """A ModuleSpec with attributes instead of properties: each relative import asks for `parent`, and the import of a
+    module several times for the others."""
 
-    parent = None
+    parent = cached = None
+    has_location = True
 
 
 class _Loader(SourceFileLoader):
     """found: the os.stat result of the file; cached: the path of its compiled code."""
 
     def __init__(self, name: str, path: str, found: os.stat_result, cached: str):
-        super().__init__(name, path)
+        self.name, self.path = name, path
         self.found = found
         self.cached = cached
 
@@ -83,7 +85,6 @@ class _Finder:
         spec.parent = parent if package is None else name
         spec.cached = f"{self.before}{folder}{self.below}{tail}{self.after}"
         spec.loader = _Loader(name, source, found, spec.cached)
-        spec.has_location = True
         if package is not None:
             spec.submodule_search_locations.append(package)
         return spec

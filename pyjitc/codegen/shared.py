@@ -23,8 +23,8 @@ __all__ = ["declaration", "image", "is_shared", "objects_for"]
 
 # Most functions on arrays need some of these: the shared ones among them are one image. The others are compiled when
 # they are needed.
-COMMON = ("pyj_box_array", "pyj_box_new", "pyj_fetch", "pyj_new", "pyj_new_1", "pyj_new_2", "pyj_new_3",
-          "pyj_release_header")
+COMMON = ("pyj_box_array", "pyj_box_new", "pyj_fetch", "pyj_let_go", "pyj_new", "pyj_new_1", "pyj_new_2", "pyj_new_3",
+          "pyj_release_header", "pyj_step")
 _MAX_FILES = 512  # the most files, for other versions, processors, sets of helpers and library functions
 # [(names, object)] in the order in which they were made: each calls only helpers of earlier ones and its own
 _made: list[tuple[frozenset[str], bytes]] = []
@@ -32,9 +32,10 @@ _made: list[tuple[frozenset[str], bytes]] = []
 
 def is_shared(name: str) -> bool:
     """Whether a helper needs nothing from the module that calls it, and is called so seldom that an image pays. An
-    image costs more than a few lines of text."""
+    image costs more than a few lines of text, unless it is there in any case."""
     body = TEXT[name]
-    return (" noinline" in body and body.count("\n") > 8 and not is_often_called(name)
+    return name in COMMON or (
+            " noinline" in body and body.count("\n") > 8 and not is_often_called(name)
             and name not in ("pyj_stack", "pyj_int_truediv"))
 
 
@@ -91,8 +92,9 @@ def image(source: str, target: Target, level: int = 0) -> bytes:
 def declaration(name: str) -> str:
     """The declaration of a helper that is defined elsewhere."""
     head, _, rest = TEXT[name].partition("define internal ")[2].partition("(")
-    parameters = rest[:rest.index(")")].split(",")
-    return f"declare {head}({', '.join(p.split()[0] for p in parameters if p)}) nounwind"
+    parameters, _, rest = rest.partition(")")
+    attributes = rest.partition("{")[0].replace(" noinline", "").strip() if name in COMMON else "nounwind"
+    return f"declare {head}({', '.join(p.split()[0] for p in parameters.split(',') if p)}) {attributes}"
 
 
 def _closure(names) -> dict[str, None]:

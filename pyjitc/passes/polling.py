@@ -23,7 +23,8 @@ another around a row that searches, as in a sort of short rows: each copy has br
 processor predicts better, also where code is badly placed in lines of its cache. Such copies count what they do, and
 the last one polls.
 A function is flagged `skips_loop_passes` if all of its loops have the single-loop form above and recompute no invariant
-value: the loop passes of LLVM would find nothing to do. An outer loop needs no poll of its own if no iteration can
+value: the loop passes of LLVM would find nothing to do. The copy of a loop that keeps its checks has that form where
+all other loops have it. An outer loop needs no poll of its own if no iteration can
 finish without reaching the poll of an inner loop. Where an iteration may make an array, or copy or search an object of
 the interpreter, which may be large, polls are closer together. A counted loop that has no effects and whose values are
 unused is bypassed. Loops of library functions that must not handle signals (`unpolled`) have no poll.
@@ -75,6 +76,7 @@ class _Polls:
     def __init__(self, fn: ir.Function, options):
         self.fn, self.options = fn, options
         self.paused = 0  # loops that stop to poll
+        self.pauses = False  # whether all loops but the copies that keep their checks do
         self.rows: dict[ir.Block, ir.Value] = {}  # header of a loop that runs to its end without a poll -> its length
         # header of a loop that is known to be short -> its most trips, with those of the loops inside
         self.short: dict[ir.Block, int] = {}
@@ -97,7 +99,13 @@ class _Polls:
         # the copies that keep their checks (versioning.py) are not unrolled, nor the parts of a very large function
         self.few = (not self.fn.flags.part
                     and _FEW >= sum(not loop.has_hint("novectorize") for loop in nest.loops))
+        copies = [loop for loop in nest.loops
+                  if loop.has_hint("novectorize") and loop.parent is None and not loop.inner]
         for loop in reversed(nest.loops):  # inner loops first
+            if loop not in copies:
+                self.add(loop)
+        self.pauses = self.paused == len(nest.loops) - len(copies)
+        for loop in reversed(copies):
             self.add(loop)
         seen = {*self.short, *self.polled, *self.rows}
         tiny = {loop.header for loop in nest.loops if not loop.inner and loop.header not in seen and _scalar(loop)}
@@ -207,7 +215,7 @@ class _Polls:
         once = sum(e[0] in loop.blocks for e in self.edges[header]) == 1
         if not loop.inner and _may_be_cut(loop) and once:
             ordered = note_ordered(loop, self.in_order, self.options)
-            unroll = not ordered and self.few and not loop.has_hint("novectorize") and worth_unrolling(counted, defs)
+            unroll = not ordered and self.few and not self.pauses and worth_unrolling(counted, defs)
             if self.in_order or loop.parent is None and not unroll and not ordered and in_order(loop, self.options):
                 _pause(self.fn, counted, self.edges, self.readers)
                 self.paused += not _repeats(loop)
@@ -524,7 +532,7 @@ def _strip(fn, counted, edges, defs, readers, unroll):
             edge.args = [*(v for k, v in enumerate(edge.args) if k != at or not spare), down]
             counter_down = (source, inst, one, down)
             back = edge.args
-            if unroll:
+            if unroll and not inst.attrs.get("novectorize"):
                 inst.attrs = {**inst.attrs, "unroll": unroll}
         else:
             edge.block = strip
