@@ -38,14 +38,12 @@ def words(e, t: Type) -> list[str]:
     native object, `B` and a letter for one to an enclosing object, `Ba` to the innermost."""
     if not is_refcounted(t):
         return ["n"] * len(e.components(t))
-    if isinstance(t, NativeList):
-        return [f"L{layout(e, t.item)}E"]
     if isinstance(t, Array):
         return ["n", "a", *["n"] * (len(e.components(t)) - 2)]
-    if isinstance(t, (Cell, Iterator)):
-        return [f"C{layout(e, t.content if isinstance(t, Cell) else t.state)}E"]
+    if isinstance(t, (NativeList, Cell, Iterator)):
+        return [f"{'L' if isinstance(t, NativeList) else 'C'}{layout(e, *t.held)}E"]
     if isinstance(t, NativeObject):
-        held = [other_than_none(part) or part for _, part in t.attributes]
+        held = [other_than_none(part) or part for part in t.held]
         return [f"R{''.join([word for one in held for word in words(e, one)])}E"]
     if isinstance(t, Within):
         return [f"B{chr(97 + t.level)}"]

@@ -15,8 +15,8 @@ from ..ir.core import (ALLOCATES, CELLS, CHEAP, COUNTS, ELEMENTS, ERRORS, EXPENS
 from ..runtime import platform
 from ..runtime.dispatcher import Anew
 from ..types.kinds import (
-    Array, Bool, Cell, Int, Iterator, NativeList, NativeObject, NativeTable, NpBool, NpComplex, Undefined, Within,
-    any_part, is_refcounted, members_of,
+    Array, Bool, Cell, Int, Iterator, NativeList, NativeObject, NativeTable, NpBool, NpComplex, Undefined, any_part,
+    is_refcounted, members_of,
 )
 from .effects import NONDIFF, NO_RULE, STRUCTURAL
 
@@ -410,10 +410,6 @@ def _same_lower(e, inst, x, y):
     return [result]
 
 
-def _content(t):
-    return t.content if isinstance(t, Cell) else t.state
-
-
 def _cell_new_lower(e, inst, x):
     """A box on the heap: reference count, then the components. The box has its own references to its content."""
     content = inst.args[0].type
@@ -425,14 +421,14 @@ def _cell_new_lower(e, inst, x):
 
 
 def _cell_load_lower(e, inst, x):
-    content = _content(inst.args[0].type)
+    (content,) = inst.args[0].type.held
     values = e.load_components(content, x[0])
     count_references(e, content, values, "retain")
     return values
 
 
 def _cell_store_lower(e, inst, x, value):
-    content = _content(inst.args[0].type)
+    (content,) = inst.args[0].type.held
     old = e.load_components(content, x[0]) if is_refcounted(content) else []
     count_references(e, content, value, "retain")
     e.store_components(content, x[0], value)
@@ -462,7 +458,7 @@ def count_references(e, t, x, what):
             name = "pyj_let_go" if e.leaving else "pyj_give_back"
         e.line(f"call void {e.helper(name)}(ptr {x[1]})")
     elif isinstance(t, (Cell, Iterator)):
-        name = "pyj_box_retain" if what == "retain" else f"pyj_drop_box_{heads.layout(e, _content(t))}"
+        name = "pyj_box_retain" if what == "retain" else f"pyj_drop_box_{heads.layout(e, *t.held)}"
         e.line(f"call void {e.helper(name)}(ptr {x[0]})")
     elif isinstance(t, (NativeList, NativeObject)):
         e.line(f"call void {e.helper('pyj_native_retain' if what == 'retain' else heads.release_of(e, t))}"
@@ -491,19 +487,8 @@ _MANY = 3  # a value with this many references or more is released by a function
 
 def holds_object(t) -> bool:
     """Whether the references in a value are to Python objects, which are counted under the interpreter lock."""
-    if not is_refcounted(t) or isinstance(t, Array):
-        return False
-    if isinstance(t, (Cell, Iterator)):
-        return holds_object(_content(t))
-    if isinstance(t, NativeList):
-        return holds_object(t.item)
-    if isinstance(t, NativeObject):
-        return any([holds_object(held) for _, held in t.attributes])
-    if isinstance(t, NativeTable):
-        return any(map(holds_object, t.of.parameters))
-    if isinstance(t, Within):
-        return False
-    return t.parts is None or any(map(holds_object, t.parts))
+    inside = t.held if t.held is not None else t.parts
+    return is_refcounted(t) and (inside is None or any(map(holds_object, inside)))
 
 
 def effects_of(inst: Inst) -> int:
@@ -569,7 +554,7 @@ def opened(e, inst, t, pointer, what: str, give_up: str = "") -> list[str]:
 def hold(e, t, box):
     """Make the content of the cell at `box`, of a cell type t, outlive the call and the code: arrays that borrow from
     an array of the interpreter or from the code get references of their own."""
-    content, at = _content(t), 0
+    (content,), at = t.held, 0
     work = [content]
     while work:
         part = work.pop(0)
@@ -882,7 +867,7 @@ ITERATOR_HOLD = Op("iterator_hold", lambda types, attrs: None, reads(CELLS) | wr
 ITERATOR_DROP = Op("iterator_drop", lambda types, attrs: None, writes(COUNTS), lower=_release_lower, partials=NONDIFF,
                    eval=lambda it: None,
                    doc="give up the reference that an object of the interpreter has to an iterator")
-CELL_LOAD = Op("cell_load", lambda types, attrs: _content(types[0]), reads(CELLS) | ALLOCATES, lower=_cell_load_lower,
+CELL_LOAD = Op("cell_load", lambda types, attrs: types[0].held[0], reads(CELLS) | ALLOCATES, lower=_cell_load_lower,
                partials=STRUCTURAL, doc="content of a cell or iterator (a new reference)", traits=LOAD)
 CELL_STORE = Op("cell_store", lambda types, attrs: None, writes(CELLS, COUNTS), lower=_cell_store_lower,
                 partials=STRUCTURAL,

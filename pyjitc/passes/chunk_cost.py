@@ -17,7 +17,7 @@ from ..ops.memory import CHECK_INDEX
 from ..ops.structure import DUAL_WIDE, RANGE_GET, SELECT, UNION_GET
 from ..types import kinds as k
 from . import counted, gvn
-from .rewrite import Builder, clone_inst
+from .rewrite import Builder, clone_inst, drop_flags
 
 __all__ = ["Cost", "greater", "lesser"]
 
@@ -127,9 +127,8 @@ class Cost:
         copy = clone_inst(inst, values, {})
         if inst.op.wrapping is not None:
             copy.op, copy.attrs, copy.unwind = inst.op.wrapping, {}, None
-        copy.attrs = {name: value for name, value in copy.attrs.items() if name != "flags"}
-        self.b.insts.append(copy)
-        return copy.result
+        drop_flags(copy)
+        return self.b.add(copy)
 
 
 def greater(b: Builder, x: ir.Value, y: ir.Value) -> ir.Value:

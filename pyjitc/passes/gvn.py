@@ -15,7 +15,7 @@ from ..ir.cfg import Dominators, LoopNest, in_edges
 from ..ops import arith, memory, structure
 from ..ops.nest import BROADCAST
 from ..types.kinds import Array, ObjectOf, is_refcounted
-from .rewrite import remove_unreachable, resolve, substitute
+from .rewrite import drop_flags, remove_unreachable, resolve, substitute
 
 __all__ = ["run", "MOVED", "is_shared", "key_of", "loads"]
 
@@ -66,8 +66,7 @@ def _hoist(fn, nest):
             if place is None:
                 kept.append(inst)
             else:
-                if "flags" in inst.attrs:  # flags such as nsw may hold in the loop only
-                    inst.attrs = {}
+                drop_flags(inst)
                 place.insts.insert(len(place.insts) - 1, inst)
                 defs.block_of[inst.result] = place
         block.insts = kept

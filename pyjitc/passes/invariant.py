@@ -22,7 +22,7 @@ from ..types.kinds import Float, Int, is_float, is_refcounted
 from .alias import Aliases, root_of
 from .counted import Definitions, find
 from .gvn import MOVED
-from .rewrite import Builder, clone_inst
+from .rewrite import Builder, clone_inst, drop_flags
 
 __all__ = ["Invariant", "find_invariant"]
 
@@ -102,8 +102,7 @@ def _is_length(n, load, axis) -> bool:
 def _copy(b: Builder, inst, values):
     copy = clone_inst(inst, values, {})
     b.add(copy)
-    if "flags" in inst.attrs or "noalias" in inst.attrs:  # flags such as nsw and noalias may hold in the loop only
-        copy.attrs = {k: v for k, v in inst.attrs.items() if k not in ("flags", "noalias")}
+    drop_flags(copy)
 
 
 def find_invariant(loop, defs: Definitions, edges, aliases: Aliases, distinct: dict) -> Invariant | None:

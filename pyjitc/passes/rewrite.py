@@ -11,7 +11,7 @@ from ..ops.control import BRANCH, CONST, JUMP
 from ..types.kinds import Bool, Int
 
 __all__ = ["Appender", "Builder", "resolve", "substitute", "clone_inst", "clone_blocks", "copy_of", "growing",
-           "split_edge", "join_edges", "remove_unreachable", "remove_params", "drop_check"]
+           "split_edge", "join_edges", "remove_unreachable", "remove_params", "drop_check", "drop_flags"]
 
 
 class Appender:
@@ -161,6 +161,12 @@ def drop_check(inst: Inst, **attrs) -> None:
     """Make checked integer arithmetic wrap instead of raise. attrs: those of the operation that wraps."""
     assert inst.op.wrapping is not None
     inst.op, inst.unwind, inst.attrs = inst.op.wrapping, None, attrs
+
+
+def drop_flags(inst: Inst) -> None:
+    """Remove what may hold only where the instruction was: flags such as nsw, and which arrays share no memory."""
+    if "flags" in inst.attrs or "noalias" in inst.attrs:
+        inst.attrs = {name: value for name, value in inst.attrs.items() if name not in ("flags", "noalias")}
 
 
 def copy_of(fn: Function) -> Function:

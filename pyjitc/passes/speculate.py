@@ -38,7 +38,7 @@ from ..ops.arith import (
 from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, CHECK_INDEX
 from ..types.kinds import Bool, Int, NpBool, is_integer
 from .counted import WIDE, Definitions, find
-from .rewrite import Builder, clone_inst, drop_check, substitute
+from .rewrite import Builder, clone_inst, drop_check, drop_flags, substitute
 
 __all__ = ["run"]
 
@@ -103,7 +103,7 @@ def _convert(block, branch, loop, defs, edges) -> list[ir.Block]:
             if copy.op.wrapping is not None:
                 drop_check(copy)
             if twins:  # its result is that of the other arm, too, where it may wrap
-                copy.attrs = {name: value for name, value in copy.attrs.items() if name != "flags"}
+                drop_flags(copy)
             block.insts.append(copy)
         chosen.append(values)
 

@@ -98,6 +98,10 @@ class NativeTable(Type):
     of: Any
     counted = inner = True
 
+    @property
+    def held(self):
+        return self.of.parameters
+
     def _text(self):
         return f"table[{self.of}]"
 
@@ -115,6 +119,10 @@ class NativeObject(Type):
     attributes: tuple[tuple[str, Type], ...]
     counted = inner = names_own = True
 
+    @property
+    def held(self):
+        return tuple([t for _, t in self.attributes])
+
     def _text(self):
         return f"native[{self.cls.__qualname__}]"
 
@@ -130,6 +138,7 @@ class Within(Type):
     __slots__ = fields = ("level",)
     level: int
     counted = inner = True
+    held = ()  # what the object around it holds counts there
 
     def _text(self):
         return f"within({self.level})"

@@ -146,6 +146,11 @@ class Type:
     counted = names_own = inner = unlimited = holder = False
 
     @property
+    def held(self) -> tuple[Type, ...] | None:
+        """For a reference to memory of compiled code, the types of the values that are there; else None."""
+        return None
+
+    @property
     def python_class(self) -> Any:
         """The class of its values as Python objects, or None."""
         return None
@@ -338,6 +343,8 @@ class Reference(Type):
     @property
     def inside(self):
         return self.key[1:]
+
+    held = inside
 
 
 class Union(Type):

@@ -174,6 +174,7 @@ class Array(Type):
     writable: bool
     aligned: bool
     counted = True
+    held = ()  # numbers only
     python_class = np.ndarray
     class_name = "numpy.ndarray"
 
@@ -531,6 +532,10 @@ class Cell(_SharedVariable):
 
     __slots__ = ()
     inner = True
+
+    @property
+    def held(self):
+        return (self.content,)
 
     def _text(self):
         return f"cell[{self.site}]"
