@@ -21,7 +21,7 @@ from ..ops.control import INVOKE
 from ..ops.nest import NEST_INTO
 from ..types.kinds import Array
 
-__all__ = ["Aliases", "gathers", "marked_disjoint", "may_free", "root_of"]
+__all__ = ["Aliases", "gathers", "marked_disjoint", "may_free", "may_free_by", "root_of"]
 
 _NEW_CELLS = frozenset((m.CELL_NEW, m.ITERATOR_NEW))
 _UNREAD = COUNTS | ERRORS  # regions on which no result depends
@@ -175,7 +175,11 @@ def may_free(inst: Inst) -> bool:
     """Whether an instruction may release an object that a container holds: it changes the contents of objects, cells or
     containers, or runs code of the interpreter, which may fail or return a new object. Any call may, since the
     functions that it runs may not have their reference counts yet."""
-    effects = inst.op.effects
+    return may_free_by(inst.op.effects)
+
+
+def may_free_by(effects: int) -> bool:
+    """As `may_free`, of an instruction with these effects."""
     return bool(regions_written(effects) & ~_NO_LIFE or effects & HOST and effects & (RAISES | ALLOCATES))
 
 

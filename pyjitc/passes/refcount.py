@@ -21,7 +21,7 @@ from ..ops import control
 from ..ops.memory import ARRAY_DATA, RELEASE, RETAIN, effects_of
 from ..ops.structure import TUPLE_MAKE
 from ..types.kinds import Array, Bytes, Container, NativeObject, Str, Type, is_integer, is_refcounted
-from .alias import may_free
+from .alias import Aliases, may_free, may_free_by
 
 __all__ = ["run"]
 
@@ -39,7 +39,7 @@ def run(fn: ir.Function, options=None) -> None:
             found = counted[t] = is_refcounted(t)
         return found
 
-    borrowed = _borrowed(blocks, refcounted)
+    borrowed = _borrowed(fn, blocks, refcounted)
     lent: dict[ir.Value, frozenset] = {}
     if any([inst.args and type(inst.args[0].type) is NativeObject for block in blocks for inst in block.insts]):
         lent = lending.find(fn, blocks)
@@ -81,13 +81,14 @@ def _may_hold(t: Type) -> bool:
     return is_integer(t) or bool(t.parts)
 
 
-def _borrowed(blocks, refcounted) -> set[ir.Value]:
+def _borrowed(fn, blocks, refcounted) -> set[ir.Value]:
     """Items of lists whose last use is in their block, before anything may change the list: they are borrowed, and need
     no reference of their own."""
     found = set()
+    aliases = Aliases(fn)
     for block in blocks:
         for n, inst in enumerate(block.insts):
-            if "borrowed" in inst.op.attrs and refcounted(inst.result) and _used_up(block, n, refcounted):
+            if "borrowed" in inst.op.attrs and refcounted(inst.result) and _used_up(block, n, refcounted, aliases):
                 found.add(inst.result)
     if found:  # remove those that have uses elsewhere
         for block in blocks:
@@ -107,7 +108,7 @@ def _mark(values) -> None:
             made.attrs = {**made.attrs, "borrowed": True}
 
 
-def _used_up(block, n, refcounted) -> bool:
+def _used_up(block, n, refcounted, aliases) -> bool:
     value = block.insts[n].result
     uses = [k for k in range(n + 1, len(block.insts)) if value in block.insts[k].args]
     if not uses:
@@ -119,8 +120,15 @@ def _used_up(block, n, refcounted) -> bool:
     if any([block.insts[k].result is not None and refcounted(block.insts[k].result)
             and not block.insts[k].op.effects & ir.ALLOCATES for k in uses]):
         return False  # the item becomes part of another value
-    last = block.insts[uses[-1]]  # a function that it calls may change the list before it reads the item
-    return last.op.effects & ir.TERMINATOR == 0 and not last.targets and effects_of(last) & ir.WRITES != ir.WRITES
+    last = block.insts[uses[-1]]
+    return last.op.effects & ir.TERMINATOR == 0 and not last.targets and not _may_change_first(last, aliases)
+
+
+def _may_change_first(inst: ir.Inst, aliases: Aliases) -> bool:
+    """Whether an instruction may change a list, by a function that it calls, before it has read all its operands."""
+    if inst.op is control.INVOKE:
+        return may_free_by(aliases.effects(inst))
+    return effects_of(inst) & ir.WRITES == ir.WRITES
 
 
 def _is_harmless(t: Type) -> bool:
