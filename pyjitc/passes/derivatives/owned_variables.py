@@ -19,8 +19,8 @@ from ...types.lattice import dtype_of, type_of_dtype
 from ...types.tangents import is_number_that_varies
 from .variables import Variable, read, write
 
-__all__ = ["DictVariables", "ListVariables", "ObjectVariables", "PoolVariables", "RecordVariables", "constant_of", "fits", "holds_arrays",
-           "joined", "leaves_of", "may_vary"]
+__all__ = ["DictVariables", "ListVariables", "ObjectVariables", "PoolVariables", "RecordVariables", "constant_of",
+           "fits", "holds_arrays", "joined", "leaves_of", "may_vary"]
 
 
 def constant_of(x: Value):
