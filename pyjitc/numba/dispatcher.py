@@ -485,6 +485,18 @@ class NumbaFunction(CompiledFunction):
     def inspect_cfg(self, signature=None, show_wrapper=None, **kwargs):
         return self._inspect("cfg", signature)
 
+    def get_annotation_info(self, signature=None) -> dict:
+        """(file and line, signature) -> what is known of the code: the name of the function and its typed IR."""
+        code = self.py_func.__code__
+        place = f"{code.co_filename}:{code.co_firstlineno + 1}"
+        found = {}
+        for args in self.signatures if signature is None else [signature]:
+            asked = self._as_compiled(args).args
+            found[place, str(self._signature(asked))] = {
+                "filename": code.co_filename, "funcname": self.py_func.__name__, "num_lifted_loops": 0,
+                "ir_lines": super()._inspect("typed", asked).splitlines()}
+        return found
+
     def get_overload(self, sig):
         """The compiled function; one object accepts all types."""
         return self

@@ -414,3 +414,12 @@ def test_an_error_of_the_function_is_not_taken_for_one_of_the_conversion():
     with pytest.raises(OverflowError, match="too much") as caught:
         f(3, seen)
     assert seen[0] == 3 and [entry.name for entry in caught.traceback][1:] == ["f"]
+
+
+def test_the_annotations_of_one_signature_are_among_those_of_all():
+    f = nb.njit(lambda x: x + 1)
+    f(1), f(1.5)
+    found = f.get_annotation_info()
+    assert found == {**f.get_annotation_info(f.signatures[0]), **f.get_annotation_info((types.float64,))}
+    assert [key[1] for key in found] == ["(int64,) -> int64", "(float64,) -> float64"]
+    assert all("x" in "".join(one["ir_lines"]) for one in found.values())
