@@ -245,8 +245,9 @@ class NumbaFunction(CompiledFunction):
     def _conversions(self, operands):
         """The arguments of a call in compiled code, converted as a declared signature asks, and a function that gives
         the converted result, or None. The signature is the one that a call from the interpreter would use, but that
-        arrays may have any layout."""
-        if not self._declared:
+        arrays may have any layout. With inline="always", no signature counts, as in Numba: the code becomes part of
+        the function that calls."""
+        if not self._declared or self.options.inline == "always":
             return operands, None
         given = [x.type for x in operands]
         fitting = self._fitting(given)
