@@ -246,8 +246,9 @@ class NumbaFunction(CompiledFunction):
         return self._declared
 
     def conversions(self, operands) -> tuple:
-        """The signature is the one that a call from the interpreter would use, but that arrays may have any layout."""
-        if not self._declared:
+        """The signature is the one that a call from the interpreter would use, but that arrays may have any layout.
+        With inline="always", no signature counts, as in Numba: the code becomes part of the function that calls."""
+        if not self._declared or self.options.inline == "always":
             return operands, None
         given = [x.type for x in operands]
         fitting = self._fitting(given)
@@ -485,6 +486,18 @@ class NumbaFunction(CompiledFunction):
 
     def inspect_cfg(self, signature=None, show_wrapper=None, **kwargs):
         return self._inspect("cfg", signature)
+
+    def get_annotation_info(self, signature=None) -> dict:
+        """(file and line, signature) -> what is known of the code: the name of the function and its typed IR."""
+        code = self.py_func.__code__
+        place = f"{code.co_filename}:{code.co_firstlineno + 1}"
+        found = {}
+        for args in self.signatures if signature is None else [signature]:
+            asked = self._as_compiled(args).args
+            found[place, str(self._signature(asked))] = {
+                "filename": code.co_filename, "funcname": self.py_func.__name__, "num_lifted_loops": 0,
+                "ir_lines": super()._inspect("typed", asked).splitlines()}
+        return found
 
     def get_overload(self, sig):
         """The compiled function; one object accepts all types."""

@@ -414,3 +414,27 @@ def test_an_error_of_the_function_is_not_taken_for_one_of_the_conversion():
     with pytest.raises(OverflowError, match="too much") as caught:
         f(3, seen)
     assert seen[0] == 3 and [entry.name for entry in caught.traceback][1:] == ["f"]
+
+
+def test_the_annotations_of_one_signature_are_among_those_of_all():
+    f = nb.njit(lambda x: x + 1)
+    f(1), f(1.5)
+    found = f.get_annotation_info()
+    assert found == {**f.get_annotation_info(f.signatures[0]), **f.get_annotation_info((types.float64,))}
+    assert [key[1] for key in found] == ["(int64,) -> int64", "(float64,) -> float64"]
+    assert all("x" in "".join(one["ir_lines"]) for one in found.values())
+
+
+def test_compiled_calls_of_an_inlined_function_do_not_ask_for_its_signatures():
+    @nb.njit(["void(float32[:], int32[:])", "void(float64[:], int64[:])"], inline="always")
+    def copy(to, of):
+        to[0] = of[1]
+
+    @nb.njit
+    def caller(to, of):
+        copy(to, of)
+        return to
+
+    assert caller(np.zeros(2, np.float32), np.arange(3)).tolist() == [1, 0]
+    with pytest.raises(TypeError, match="No matching definition"):
+        copy(np.zeros(2, np.float32), np.arange(3))
