@@ -12,6 +12,8 @@ After:   block(i, left): take = min(left, 256) ; branch left > 0 -> scan(i, take
          fast(i, take, k): z = array_load kept, k ; array_store b, i, z
              then: block(i, left - take)
          header: as before
+An element that a trip reads after it has stored it is the value that it has stored, where no other array was stored in
+between; a loop with other such reads stays as it is.
 Where only some trips store, or several times, or the results need too much room, the first loop only checks, and the
 second one computes again.
 Where floats are made of short integers and of numbers that are the same on all trips, as in `int(image[y, x] * gain)`,
@@ -31,7 +33,7 @@ from ..types.kinds import Array, Bool, Float, Int, NpInt, is_float
 from .alias import Aliases
 from .counted import Definitions, find
 from .repair import repair
-from .rewrite import Builder, clone_blocks, clone_inst
+from .rewrite import Builder, clone_blocks, clone_inst, resolve, substitute
 from .versioning import MAX_ARRAYS, no_overlap, note_distinct
 
 __all__ = ["run"]
@@ -64,7 +66,8 @@ def run(fn: ir.Function, options=None) -> None:
 def _plan(fn, loop, nest, defs, edges):
     """(counted, checks, arrays that must not overlap, blocks that every trip passes) of a loop that can be split, or
     None."""
-    insts = [i for b in fn.blocks if b in loop.blocks for i in b.insts]
+    order = [b for b in fn.blocks if b in loop.blocks]
+    insts = [i for b in order for i in b.insts]
     checks = [i for i in insts if i.op in _CHECKS]
     if loop.inner or len(insts) > MAX_INSTS or not any(i.op in a.CONVERSIONS for i in checks):
         return None
@@ -80,6 +83,8 @@ def _plan(fn, loop, nest, defs, edges):
     if counted is None or set(loop.header.params) - set(counted.steps) or any(
             edge.block not in loop.blocks and edge is not counted.exit for b in loop.blocks for edge in b.edges()):
         return None
+    if _forward(fn, order):
+        insts = [i for b in order for i in b.insts]
     distinct = _required_distinct(insts, loop, defs)
     always = {b for b in loop.blocks if nest.dom.dominates(b, loop.latches[0])}
     return None if distinct is None else (counted, set(checks), distinct, always)
@@ -222,9 +227,28 @@ def _bound(fn, nest, defs, edges, counted, checks) -> None:
     fn.blocks += [guard, *copies.values()]
 
 
+def _forward(fn, order) -> bool:
+    """Replace loads of an element to which the same block of a loop has just stored by the value that it stored.
+    Returns whether there was one."""
+    mapping: dict[ir.Value, ir.Value] = {}
+    for block in order:
+        stored, kept = None, []
+        for inst in block.insts:
+            if inst.op is ARRAY_STORE:
+                stored = inst
+            elif (inst.op is ARRAY_LOAD and stored is not None and inst.args == stored.args[:-1]
+                  and inst.result.type is stored.args[-1].type):
+                mapping[inst.result] = resolve(mapping, stored.args[-1])
+                continue
+            kept.append(inst)
+        block.insts = kept
+    substitute(fn.blocks, mapping)
+    return bool(mapping)
+
+
 def _required_distinct(insts, loop, defs):
     """Array -> the others with which it must share no memory; None where a read that is done earlier may see another
-    value."""
+    value. insts: in an order in which they may run."""
     reads: dict[ir.Value, list] = {}
     writes: dict[ir.Value, list] = {}
     for inst in insts:
@@ -234,6 +258,8 @@ def _required_distinct(insts, loop, defs):
                 return None
             reads.setdefault(array, [])
             if inst.op is ARRAY_LOAD:
+                if array in writes:
+                    return None  # it is computed before anything is stored
                 reads[array].append(inst.args[1:])
             else:
                 writes.setdefault(array, []).append(inst.args[1:-1])

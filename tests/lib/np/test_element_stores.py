@@ -516,3 +516,44 @@ def test_items_of_lists_are_converted_one_by_one():
     for values in ([1, 2], [2.5, 1.0], [300, 1], [-1, 300]):
         for dtype in (np.int8, np.uint8, np.float32):
             agree(lists, np.array([1, 2, 0, 3], dtype), values, compiled=compiled)
+
+
+def stored_and_read(a, b):
+    for i in range(len(a)):
+        b[i] = a[i]
+        a[i] = b[i] * 2
+
+
+def counted_up(a, b, c):
+    for i in range(len(a)):
+        a[i] += 1
+        b[i] += a[i]
+        c[i] = b[i] - a[i]
+
+
+def read_behind_a_branch(a, b):
+    for i in range(len(a)):
+        if a[i] > 20:
+            b[i] = a[i]
+        a[i] = b[i] + 1
+
+
+def stored_twice(a, b):
+    for i in range(len(a)):
+        b[i] = a[i] * 0.5
+        b[i] += 1
+        a[i] = b[i]
+        b[i] = a[i]
+
+
+@pytest.mark.parametrize("dtype", (np.int8, np.int64, np.float16))
+@pytest.mark.parametrize("other", (np.float16, np.float64))
+def test_elements_that_a_trip_reads_after_it_has_stored_them(dtype, other):
+    """The loops are long enough to run in blocks, which look whether all elements fit before they store any."""
+    for n in (5, 40, 300):
+        a = np.random.default_rng(n).integers(0, 50, n).astype(dtype)
+        b = np.full(n, 3, other)
+        agree(stored_and_read, a, b)
+        agree(counted_up, a, b, np.zeros(n, dtype))
+        agree(read_behind_a_branch, a, b)
+        agree(stored_twice, a, b)
