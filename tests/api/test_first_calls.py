@@ -71,7 +71,8 @@ def loaded(call):
     ("scalar(1.5, 2.5)", LOOPS | LIBRARY | UNUSED | {"pyjitc.passes.alias"}),
     ("loop(a, 0.5)", LIBRARY | UNUSED | NESTS | {"pyjitc.passes.repair"}),
     ("iterated(a)", LIBRARY | UNUSED | NESTS | {"pyjitc.passes.ranges", "pyjitc.passes.versioning"}),
-    ("expression(a, a)", LIBRARY | {"pyjitc.passes.accumulators", "pyjitc.passes.repair"})],
+    ("expression(a, a)", LIBRARY | {
+        "pyjitc.lib.py.conversions", "pyjitc.lib.py.operators", "pyjitc.passes.accumulators", "pyjitc.passes.repair"})],
                          ids=["scalar", "loop", "iterated", "expression"])
 def test_a_first_call_loads_no_module_that_it_does_not_need(call, without):
     loaded(call)  # this process stores the typed library functions that the next one reads
