@@ -49,8 +49,8 @@ print(*sys.modules)
 """
 # References, functions that call themselves, NumPy's functions, and threads: neither the scalar function nor the loops
 # have any.
-UNUSED = {"pyjitc.front.recursion", "pyjitc.lib.np.index", "pyjitc.ops.parallel", "pyjitc.passes.refcount",
-          "pyjitc.runtime.pool"}
+UNUSED = {"pyjitc.front.rare_opcodes", "pyjitc.front.recursion", "pyjitc.lib.np.index", "pyjitc.ops.parallel",
+          "pyjitc.passes.refcount", "pyjitc.runtime.pool"}
 LOOPS = {f"pyjitc.passes.{name}" for name in ("counted", "flags", "hints", "polling", "ranges")}
 NESTS = {f"pyjitc.passes.{name}" for name in ("accumulators", "jam", "joined_sums", "vectorise")}
 LIBRARY = {"pyjitc.lib.np.arrays.creation", "pyjitc.lib.np.elementwise.numbers", "pyjitc.lib.np.shapes.views",
