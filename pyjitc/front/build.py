@@ -11,7 +11,7 @@ from ..ops import control, generic
 from ..ops.control import UNBOUND
 from . import quirks
 from .bytecode import VERSION, decode, exception_ranges
-from .opcodes import HANDLERS, NULL
+from .opcodes import NULL, handler_of
 from .prune import prune
 from .functions import Prototype
 
@@ -357,7 +357,7 @@ class _Builder:
         for i in range(region.first, region.last + 1):
             x = instrs[i]
             self.loc = x.loc
-            handle = HANDLERS.get(x.name)
+            handle = handler_of(x.name)
             if handle is None:
                 construct = quirks.CONSTRUCTS.get(x.name, f"the bytecode {x.name}")
                 self.unsupported(construct, quirks.HINTS.get(construct, ""))

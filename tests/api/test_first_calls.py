@@ -49,8 +49,8 @@ print(*sys.modules)
 """
 # References, functions that call themselves, NumPy's functions, and threads: neither the scalar function nor the loops
 # have any.
-UNUSED = {"pyjitc.front.recursion", "pyjitc.lib.np.index", "pyjitc.ops.parallel", "pyjitc.passes.refcount",
-          "pyjitc.runtime.pool"}
+UNUSED = {"pyjitc.front.rare_opcodes", "pyjitc.front.recursion", "pyjitc.lib.np.index", "pyjitc.ops.parallel",
+          "pyjitc.passes.refcount", "pyjitc.runtime.pool"}
 LOOPS = {f"pyjitc.passes.{name}" for name in ("counted", "flags", "hints", "polling", "ranges")}
 NESTS = {f"pyjitc.passes.{name}" for name in ("accumulators", "jam", "joined_sums", "vectorise")}
 LIBRARY = {"pyjitc.lib.np.arrays.creation", "pyjitc.lib.np.elementwise.numbers", "pyjitc.lib.np.shapes.views",
@@ -71,7 +71,8 @@ def loaded(call):
     ("scalar(1.5, 2.5)", LOOPS | LIBRARY | UNUSED | {"pyjitc.passes.alias"}),
     ("loop(a, 0.5)", LIBRARY | UNUSED | NESTS | {"pyjitc.passes.repair"}),
     ("iterated(a)", LIBRARY | UNUSED | NESTS | {"pyjitc.passes.ranges", "pyjitc.passes.versioning"}),
-    ("expression(a, a)", LIBRARY | {"pyjitc.passes.accumulators", "pyjitc.passes.repair"})],
+    ("expression(a, a)", LIBRARY | {
+        "pyjitc.lib.py.conversions", "pyjitc.lib.py.operators", "pyjitc.passes.accumulators", "pyjitc.passes.repair"})],
                          ids=["scalar", "loop", "iterated", "expression"])
 def test_a_first_call_loads_no_module_that_it_does_not_need(call, without):
     loaded(call)  # this process stores the typed library functions that the next one reads

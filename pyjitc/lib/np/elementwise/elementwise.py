@@ -21,13 +21,12 @@ from ....types.kinds import Array, DType, is_scalar
 from ....types.lattice import dtype_of, kind_of, numpy_counterpart
 from ...build import NUMPY, a_type, apply, convert, is_sequence, promoted, type_name
 from ...rule import Constant, Rule, rule
-from ...py import conversions
-from ...py.operators import truth
 from . import loops
 from .ufuncs import OPERATORS, RELATIONS, UNARY, loop, typed
 
-creation = lazy("pyjitc.lib.np.arrays.creation")
+conversions, creation = lazy("pyjitc.lib.py.conversions"), lazy("pyjitc.lib.np.arrays.creation")
 dates, times = lazy("pyjitc.lib.np.dates.operators"), lazy("pyjitc.lib.np.dates.times")
+operators = lazy("pyjitc.lib.py.operators")
 numbers, views = lazy("pyjitc.lib.np.elementwise.numbers"), lazy("pyjitc.lib.np.shapes.views")
 
 __all__ = ["CALLS", "METHODS", "ufunc", "bound", "binary", "unary", "compare", "assign", "element_type",
@@ -354,7 +353,7 @@ def scalar_array(x: Expr) -> Expr:
 
 def chosen(condition: Expr, x: Expr, y: Expr) -> Expr:
     common = numpy_counterpart(promoted(x.type, y.type))
-    return apply(SELECT, truth(condition), convert(x, common), convert(y, common))
+    return apply(SELECT, operators.truth(condition), convert(x, common), convert(y, common))
 
 
 WHERE_LOOKS = NUMPY >= (2, 5)  # before, np.where wrapped Python ints

@@ -14,11 +14,11 @@ from ....types.kinds import Bool, Complex, Float, Int, NpInt, is_complex, is_flo
 from ....types.lattice import dtype_of, kind_of, named_dtype, numpy_counterpart, promote, type_of_dtype
 from ...build import apply, cast, convert, number, a_type
 from ...rule import Rule, rule
-from ...py import conversions, operators
 from .ufuncs import RELATIONS, RULES, constant, loop
 
 builtins, py_numbers = lazy("pyjitc.lib.py.builtins"), lazy("pyjitc.lib.py.numbers")
 elementwise, numbers = lazy("pyjitc.lib.np.elementwise.elementwise"), lazy("pyjitc.lib.np.elementwise.numbers")
+conversions, operators = lazy("pyjitc.lib.py.conversions"), lazy("pyjitc.lib.py.operators")
 times = lazy("pyjitc.lib.np.dates.times")
 
 __all__ = ["CALLS", "attribute", "indexed", "method", "ufunc_call", "angle", "clip", "round_"]
