@@ -69,6 +69,14 @@ _MOST_REFUSALS = 4  # see _refusals
 ASYNCHRONOUS = 0x80 | 0x200  # CO_COROUTINE, CO_ASYNC_GENERATOR
 
 
+def _of_function(name: str, can_be_set: bool) -> property:
+    """The property of a compiled function that is an attribute of its Python function."""
+    def change(self, value):
+        setattr(self.py_func, name, value)
+
+    return property(lambda self: getattr(self.py_func, name), change if can_be_set else None)
+
+
 class CompiledFunction(Pickled, Callable_):
     """A compiled function. It behaves as the Python function it was made from, `py_func`; see `njit`."""
 
@@ -167,6 +175,10 @@ class CompiledFunction(Pickled, Callable_):
             return result
         except _NoMatch:
             pass
+        return self._without_match(args, kwargs, full, types)
+
+    def _without_match(self, args, kwargs, full: tuple, types):
+        """The result of a call that native code for its own argument types has refused."""
         if self._refusals < _MOST_REFUSALS and self._refers_to_objects(types):
             self._refusals += 1
             specialisation.alone(self._recompile, types)
@@ -174,12 +186,11 @@ class CompiledFunction(Pickled, Callable_):
                 return self._direct(*full)
             except _NoMatch:
                 pass
-        if self.options.objects:
-            return function(*args, **kwargs)  # an int has exceeded 64 bits (passes/restarts.py)
-        warnings.warn(f"native code of {self.__qualname__} refused its own argument types "
-                      f"({', '.join(map(str, types))}); "
-                      "the interpreter runs this call", RuntimeWarning, stacklevel=3)
-        return function(*args, **kwargs)
+        if not self.options.objects:  # else an int has exceeded 64 bits (passes/restarts.py)
+            warnings.warn(f"native code of {self.__qualname__} refused its own argument types "
+                          f"({', '.join(map(str, types))}); the interpreter runs this call", RuntimeWarning,
+                          stacklevel=4)
+        return self.py_func(*args, **kwargs)
 
     def _refers_to_objects(self, types) -> bool:
         """Whether native code refers to objects, or containers of objects, whose attributes and items may be of other
@@ -210,20 +221,22 @@ class CompiledFunction(Pickled, Callable_):
                     types.append(_kinds.Object)
                     continue
                 other = self._replaced(value)
-                if other is not None:
-                    full = (*full[:n], other, *full[n + 1:])
-                    types.append(_typeof.typeof(other))
-                    continue
-                code = self.py_func.__code__
-                name = code.co_varnames[n]
-                if code.co_flags & _VARKEYWORDS and n == len(given) - 1:
-                    how = "name its keywords as parameters" if code.co_name == self.__name__ else (
-                        "it is the wrapper that another decorator made: put njit below that one")
-                    raise TypeError(f"{self.__qualname__}() has **{name}, which only compiled functions can call it "
-                                    f"with; {how}") from None
-                what = _typeof.behind_name(str(error))
-                raise type(error)(f"{self.__qualname__}() argument {name!r} {what}") from None
+                if other is None:
+                    raise self._refused(n, n == len(given) - 1, error) from None
+                full = (*full[:n], other, *full[n + 1:])
+                types.append(_typeof.typeof(other))
         return full, tuple(types)
+
+    def _refused(self, n: int, last: bool, error: Exception) -> Exception:
+        """The error for argument n, perhaps the last one, which has no native form for the reason that `error` says."""
+        code = self.py_func.__code__
+        name = code.co_varnames[n]
+        if code.co_flags & _VARKEYWORDS and last:
+            how = "name its keywords as parameters" if code.co_name == self.__name__ else (
+                "it is the wrapper that another decorator made: put njit below that one")
+            return TypeError(f"{self.__qualname__}() has **{name}, which only compiled functions can call it with; "
+                             f"{how}")
+        return type(error)(f"{self.__qualname__}() argument {name!r} {_typeof.behind_name(str(error))}")
 
     def _replaced(self, value):
         """The object that is passed instead of a value without a native form; None where the value is refused."""
@@ -383,8 +396,7 @@ class CompiledFunction(Pickled, Callable_):
             return
         if not _signature.gives(signature, result):
             raise TypeError(f"signature {signature} declares the result {signature.result}, but {self.__qualname__}() "
-                            f"returns {result}; "
-                            "leave the result out to take what comes")
+                            f"returns {result}; leave the result out to take what comes")
 
     def _as_compiled(self, signature: Declared) -> Signature:
         """The signature that is compiled where a program declares this one."""
@@ -507,41 +519,10 @@ class CompiledFunction(Pickled, Callable_):
             return self.py_func if name == "__wrapped__" else getattr(self.py_func, name)
         return self.__getattribute__(name)
 
-    @property
-    def __code__(self):
-        return self.py_func.__code__
-
-    @__code__.setter
-    def __code__(self, code):
-        self.py_func.__code__ = code
-
-    @property
-    def __defaults__(self):
-        return self.py_func.__defaults__
-
-    @__defaults__.setter
-    def __defaults__(self, values):
-        self.py_func.__defaults__ = values
-
-    @property
-    def __kwdefaults__(self):
-        return self.py_func.__kwdefaults__
-
-    @__kwdefaults__.setter
-    def __kwdefaults__(self, values):
-        self.py_func.__kwdefaults__ = values
-
-    @property
-    def __globals__(self):
-        return self.py_func.__globals__
-
-    @property
-    def __closure__(self):
-        return self.py_func.__closure__
-
-    @property
-    def __annotations__(self):
-        return self.py_func.__annotations__
+    __code__, __defaults__, __kwdefaults__ = (_of_function(f"__{name}__", True) for name in (
+        "code", "defaults", "kwdefaults"))
+    __globals__, __closure__, __annotations__ = (_of_function(f"__{name}__", False) for name in (
+        "globals", "closure", "annotations"))
 
     def _repr_html_(self) -> str:
         return _notebook.html(self)

@@ -547,69 +547,7 @@ class Evaluator(Operations):
     def call(self, callee: Expr, args: list[Expr], kwargs: dict[str, Expr]):
         t = callee.type
         if isinstance(t, Singleton):
-            target = t.value
-            if isinstance(target, ir.Op):
-                return Apply(target, *args, **{k: static_value(v, k) for k, v in kwargs.items()})
-            if target in (setattr, object.__setattr__) and len(args) == 3 and args[0].type is Object:
-                self.session.store_in_any(args[1].value if args[1].known else None, args[2].type)
-            if target is super:
-                return self.super_(args, kwargs)
-            if target is getattr or target is hasattr:
-                return self.attribute_by_name(target, args, kwargs)
-            rule = self.library.rule_of_kinds(target, args) or self.library.rule_for(target)
-            if rule is not None:
-                try:
-                    return rule(args, kwargs)
-                except AttributeError as error:  # a rule for arrays got another operand
-                    if error.obj is None or isinstance(error.obj, Type):
-                        raise NotNative(f"{getattr(target, '__name__', target)}() of "
-                                        f"{', '.join(describe(x.type) for x in args)} "
-                                        "is not compiled yet") from None
-                    raise
-                except Mismatch as refused:
-                    plain = [plain_value(x) for x in args]
-                    if all(map(operator.is_, plain, args)):
-                        raise
-                    try:
-                        return rule(plain, kwargs)
-                    except Mismatch:
-                        raise refused from None
-            if type(target) is functools.partial:
-                if str(getattr(target.func, "__module__", "")).partition(".")[0] not in OWN_MODULES:
-                    for name, held in target.keywords.items():
-                        self.session.depend(target.keywords, name, held)
-                fixed = {k: self.held_constant(v) for k, v in target.keywords.items()}
-                return self.call(constant(target.func), [*map(self.held_constant, target.args), *args],
-                                 {**fixed, **kwargs})
-            if type(target) is MethodType and self.session.function_of(target.__func__) is not None:
-                return self.call(constant(target.__func__), [constant(target.__self__), *args], kwargs)
-            if type(target) is functools._lru_cache_wrapper:
-                return self.cached_call(target, args, kwargs)
-            if isinstance(target, ByCount) and not kwargs:
-                return self.call(constant(target.for_count(len(args))), args, kwargs)
-            function = self.session.function_of(target)
-            if function is not None:
-                if function.__module__ in _OF_CLASSES and localclasses.is_maker(self.session, function, args, kwargs):
-                    return localclasses.called_once(self, function, args, kwargs)
-                self.session.note_options(target)
-                self.session.depend_on_function(function)
-                proto = self.session.prototype(function)
-                if proto.library:
-                    function = self.in_parts(function)
-                    proto = self.session.prototype(function)
-                operands = self.bound(proto, args, kwargs, *defaults_of(function, self.held_constant))
-                if proto.code.co_flags & _GENERATOR:
-                    return self.generator(proto, Const(Singleton(function), function), operands)
-                return self.called_as_declared(target, proto, operands, function)
-            if isinstance(target, type) and issubclass(target, BaseException):
-                builtin = target.__module__ == "builtins" and is_fixed(target)
-                if kwargs and builtin and not issubclass(target, _WITH_KEYWORDS):
-                    raise Mismatch(f"{target.__name__}() takes no keyword arguments")
-                named = {"names": tuple(kwargs)} if kwargs else {}
-                return Apply(exceptions.EXC_NEW, *args, *kwargs.values(), cls=target, **named)
-            if target is builtins.__build_class__:
-                return localclasses.build(self, args, kwargs)
-            return self.library.call(callee, args, kwargs)
+            return self.call_object(callee, t.value, args, kwargs)
         if isinstance(t, FunctionObject):
             return self.call(opened(callee), args, kwargs)
         if isinstance(t, Function):
@@ -621,6 +559,79 @@ class Evaluator(Operations):
         if isinstance(t, Method):
             return self.library.method(self.receiver(callee), t.name, args, kwargs)
         return self.library.call(callee, args, kwargs)
+
+    def call_object(self, callee: Expr, target, args: list[Expr], kwargs: dict[str, Expr]):
+        """The call of an object that is known."""
+        if isinstance(target, ir.Op):
+            return Apply(target, *args, **{k: static_value(v, k) for k, v in kwargs.items()})
+        if target in (setattr, object.__setattr__) and len(args) == 3 and args[0].type is Object:
+            self.session.store_in_any(args[1].value if args[1].known else None, args[2].type)
+        if target is super:
+            return self.super_(args, kwargs)
+        if target is getattr or target is hasattr:
+            return self.attribute_by_name(target, args, kwargs)
+        rule = self.library.rule_of_kinds(target, args) or self.library.rule_for(target)
+        if rule is not None:
+            return self.call_by_rule(rule, target, args, kwargs)
+        if type(target) is functools.partial:
+            if str(getattr(target.func, "__module__", "")).partition(".")[0] not in OWN_MODULES:
+                for name, held in target.keywords.items():
+                    self.session.depend(target.keywords, name, held)
+            fixed = {k: self.held_constant(v) for k, v in target.keywords.items()}
+            return self.call(constant(target.func), [*map(self.held_constant, target.args), *args],
+                             {**fixed, **kwargs})
+        if type(target) is MethodType and self.session.function_of(target.__func__) is not None:
+            return self.call(constant(target.__func__), [constant(target.__self__), *args], kwargs)
+        if type(target) is functools._lru_cache_wrapper:
+            return self.cached_call(target, args, kwargs)
+        if isinstance(target, ByCount) and not kwargs:
+            return self.call(constant(target.for_count(len(args))), args, kwargs)
+        function = self.session.function_of(target)
+        if function is not None:
+            return self.call_function(target, function, args, kwargs)
+        if isinstance(target, type) and issubclass(target, BaseException):
+            builtin = target.__module__ == "builtins" and is_fixed(target)
+            if kwargs and builtin and not issubclass(target, _WITH_KEYWORDS):
+                raise Mismatch(f"{target.__name__}() takes no keyword arguments")
+            named = {"names": tuple(kwargs)} if kwargs else {}
+            return Apply(exceptions.EXC_NEW, *args, *kwargs.values(), cls=target, **named)
+        if target is builtins.__build_class__:
+            return localclasses.build(self, args, kwargs)
+        return self.library.call(callee, args, kwargs)
+
+    def call_by_rule(self, rule, target, args: list[Expr], kwargs: dict[str, Expr]):
+        """The call of an object whose meaning is a rule. Where the rule refuses values of kinds that stand for others,
+        it gets these."""
+        try:
+            return rule(args, kwargs)
+        except AttributeError as error:  # a rule for arrays got another operand
+            if error.obj is None or isinstance(error.obj, Type):
+                raise NotNative(f"{getattr(target, '__name__', target)}() of "
+                                f"{', '.join(describe(x.type) for x in args)} is not compiled yet") from None
+            raise
+        except Mismatch as refused:
+            plain = [plain_value(x) for x in args]
+            if all(map(operator.is_, plain, args)):
+                raise
+            try:
+                return rule(plain, kwargs)
+            except Mismatch:
+                raise refused from None
+
+    def call_function(self, target, function, args: list[Expr], kwargs: dict[str, Expr]):
+        """The call of an object that is a function of the program or of the library, or has one behind it."""
+        if function.__module__ in _OF_CLASSES and localclasses.is_maker(self.session, function, args, kwargs):
+            return localclasses.called_once(self, function, args, kwargs)
+        self.session.note_options(target)
+        self.session.depend_on_function(function)
+        proto = self.session.prototype(function)
+        if proto.library:
+            function = self.in_parts(function)
+            proto = self.session.prototype(function)
+        operands = self.bound(proto, args, kwargs, *defaults_of(function, self.held_constant))
+        if proto.code.co_flags & _GENERATOR:
+            return self.generator(proto, Const(Singleton(function), function), operands)
+        return self.called_as_declared(target, proto, operands, function)
 
     def cached_call(self, target, args, kwargs):
         """A call of a function wrapped by functools.cache or lru_cache. Without a limit, results are looked up and

@@ -13,7 +13,8 @@ from ..ir import core as ir
 from ..ir.uses import read_outside
 from ..ops import arith as a
 from ..ops import control, structure
-from ..types.kinds import Bool, Int
+from ..types.kinds import Int
+from .rewrite import Builder
 
 __all__ = ["clears_lowest", "count"]
 
@@ -73,30 +74,24 @@ def count(fn: ir.Function, loop, ranges) -> bool:
     gone -= {z, *added}
     if not read.isdisjoint(gone):
         return False
-    insts = [i for i in header.insts if i.op is control.CONST]
-    loc = branch.loc
-
-    def make(op, *args, type=Int, result=None, **attrs):
-        insts.append(ir.Inst(op, args, attrs, result or ir.Value(type), loc))
-        return insts[-1].result
-
+    b = Builder([i for i in header.insts if i.op is control.CONST], branch.loc)
     if halved:
-        width = make(control.CONST, value=64 if p.type is Int else p.type.bits)
-        trips = make(a.ISUB, width, make(a.CLZ, p))
+        width = b.const(Int, 64 if p.type is Int else p.type.bits)
+        trips = b.int(a.ISUB, width, b.int(a.CLZ, p))
     else:
-        trips = make(a.POPC, p)
+        trips = b.int(a.POPC, p)
     k = header.params.index(p)
     entries = [entry for entry in ranges.edges[header] if entry[2] is not back]
     if not all(ranges.is_nonzero(edge.args[k], source, inst, edge) for source, inst, edge in entries):
-        one = make(control.CONST, value=1)
-        trips = make(structure.SELECT, make(a.ILT, trips, one, type=Bool), one, trips)
+        one = b.const(Int, 1)
+        trips = b.int(structure.SELECT, b.test(a.ILT, trips, one), one, trips)
     for v, (q, step) in added.items():
-        times = trips if v.type is Int else make(a.CAST, trips, type=v.type)
-        if v.type is not Int:
-            insts[-1].attrs["type"] = v.type
-        if not (defs.constant(step) == 1):
-            times = make(a.IMUL, times, step, type=v.type)
-        make(a.IADD, q, times, result=v)
-    make(control.CONST, result=z, value=0 if z.type is Int else a.numpy_class(z.type)(0))
-    header.insts = [*insts, ir.Inst(control.JUMP, (), {}, None, loc, [ir.Edge(out.block, out.args)])]
+        times = trips if v.type is Int else b.cast(trips, v.type)
+        if defs.constant(step) != 1:
+            times = b.op(a.IMUL, times, step, type=v.type)
+        b.add(ir.Inst(a.IADD, (q, times), {}, v, branch.loc))
+    zero = 0 if z.type is Int else a.numpy_class(z.type)(0)
+    b.add(ir.Inst(control.CONST, (), {"value": zero}, z, branch.loc))
+    b.jump(ir.Edge(out.block, out.args))
+    header.insts = b.insts
     return True

@@ -82,24 +82,20 @@ class Outliner:
                 if edge.block is exit:
                     edge.block = done
                     edge.args = [*[edge.args[k] for k in returned], *[values[v] for v in read]]
-        result = done.params[0] if len(types) == 1 else ir.Value(part.result)
-        if not types:
-            done.insts.append(ir.Inst(control.CONST, (), {"value": None}, result, loc))
-        elif len(types) > 1:
-            done.insts.append(ir.Inst(TUPLE_MAKE, done.params, {"cls": None}, result, loc))
-        done.insts.append(ir.Inst(control.RETURN, (result,), {}, None, loc))
+        b = Builder(done.insts, loc)
+        b.op(control.RETURN, b.const(NoneType, None) if not types else done.params[0] if len(types) == 1 else
+             b.op(TUPLE_MAKE, *done.params, type=part.result, cls=None))
         part.blocks = [start, *copies.values(), done]
         # the call
-        call, called = ir.Block(name), ir.Value(part.result)
-        call.insts.append(ir.Inst(control.INVOKE, args, {"callee": part}, called, loc))
-        got = [called] if len(types) == 1 else [ir.Value(t) for t in types]
-        if len(types) > 1:
-            call.insts += [ir.Inst(TUPLE_GET, (called,), {"index": n}, v, loc) for n, v in enumerate(got)]
+        call = ir.Block(name)
+        b = Builder(call.insts, loc)
+        called = b.op(control.INVOKE, *args, type=part.result, callee=part)
+        got = [called] if len(types) == 1 else [b.op(TUPLE_GET, called, type=t, index=n) for n, t in enumerate(types)]
         passed = list(leaving[0].args)
         for k, v in zip(returned, got):
             passed[k] = v
         self.replaced.update(zip(read, got[len(returned):]))
-        Builder(call.insts, loc).jump(ir.Edge(exit, passed))
+        b.jump(ir.Edge(exit, passed))
         entry.block, entry.args = call, []
         fn.blocks.append(call)
         self.made += 1
