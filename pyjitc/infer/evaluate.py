@@ -20,8 +20,8 @@ from ..types.classes import OWN_MODULES, is_fixed
 from ..types.kinds import (
     Array, Bool, Bytes, Content, Dict, DType, Dual, Ended, Exception_, Function, FunctionObject, Generator, Int,
     Iterator, ListDisplay, Method, NoneType, Object, ObjectOf, RangeType, Singleton, Str, Struct, Super, Tuple,
-    Type, Unbound, Undefined, Union, any_part, closed, is_numpy_scalar, is_plain_tuple, is_python_number, numbered,
-    union_of,
+    TupleOf, Type, Unbound, Undefined, Union, any_part, closed, is_numpy_scalar, is_plain_tuple, is_python_number,
+    members_of as types_of, numbered, union_of,
 )
 from ..types.lattice import dtype_of, numpy_counterpart
 from .bind import bind
@@ -31,7 +31,7 @@ from .join import AV, join
 from .expressions import Split, UserCall, captured_defaults, defaults_of, may_raise, meaning_av, members_of, opened
 from .meaning import (
     UNKNOWN, Apply, Call, CallValue, ClassAttribute, Const, Derived, Expr, FieldGet, FieldSet, Fresh, Local, Mismatch,
-    NeedsList, Nest, NotConverted, NotNative, Operand, RecursiveGenerator, Ruled, Share, Step, Throw, thrown,
+    NeedsList, Nest, NotConverted, NotNative, Operand, RecursiveGenerator, Restart, Ruled, Share, Step, Throw, thrown,
 )
 from .names import describe, has_generator, is_of_python, storable, with_object
 from .operations import HANDLERS, Operations, static_value
@@ -48,6 +48,7 @@ __all__ = ["Evaluator"]
 ENDED = Ended.of(numbered([Tuple(())]))
 VOID: AV = (NoneType, None)
 _GENERATOR = 0x20  # inspect.CO_GENERATOR
+_MOST_LENGTHS = 4  # types of tuples that one attribute may have before they are tuples of any length
 _MOST_WITHIN = 4  # generators of the same code that a generator may hold, one in the other
 _STARS = 4  # inspect.CO_VARARGS
 _KEYWORDS = 8  # inspect.CO_VARKEYWORDS
@@ -345,6 +346,9 @@ class Evaluator(Operations):
                        else (meaning.content, meaning.content))
         if av is None:
             return content, None
+        attribute = x.type.cls, meaning.name
+        if attribute in session.findings.lengths and is_plain_tuple(content.type):
+            content = self.settle(self.library.tuple_of(content))[0]
         meaning.content = content
         meaning.stored = union_of((with_object(content).type,))
         if any_part(meaning.stored, lambda part: isinstance(part, ListDisplay)):
@@ -353,6 +357,9 @@ class Evaluator(Operations):
             raise NotNative(f"an attribute that holds {with_article(describe(content.type)[1:-1])} is not compiled",
                             "store a number, an array, a tuple or an object of a class")
         variable.grow(meaning.stored)
+        if attribute not in session.findings.lengths and _mixes_lengths(variable.content):
+            session.findings.lengths.add(attribute)
+            raise Restart
         meaning.type, meaning.value = NoneType, None
         return meaning, VOID
 
@@ -693,6 +700,14 @@ def watch(t: Type, analysis, block) -> None:
                     x = x.content
                 if x is not None:
                     work.append(x)
+
+
+def _mixes_lengths(t: Type) -> bool:
+    """Whether a value of type t may be a tuple of any length, or one of some numbers or objects; or a tuple of one of
+    many lengths."""
+    fixed = [m for m in types_of(t) if is_plain_tuple(m)]
+    most = 0 if any([isinstance(m, TupleOf) for m in types_of(t)]) else _MOST_LENGTHS
+    return len(fixed) > most and not any([any_part(m, lambda part: part.inner) for m in fixed])
 
 
 def _deepest(t: Type, code) -> int:

@@ -16,8 +16,8 @@ from ..runtime.dispatcher import Callable_
 from ..runtime.objects import type_of, with_attributes, with_parts
 from ..types.classes import DECLARED_TYPES, FIXED_MODULES, is_compiled
 from ..types.kinds import (
-    Array, Cell, Content, Ellipsis_, Function, Iterator, NoneType, Object, ObjectOf, Singleton, Type, Unbound,
-    Undefined, all_parts, any_part, closed, is_display, is_plain_tuple, opened,
+    Array, Cell, Content, Ellipsis_, Function, Iterator, NoneType, Object, ObjectOf, Singleton, TupleOf, Type, Unbound,
+    Undefined, all_parts, any_part, closed, is_display, is_plain_tuple, members_of, opened, union_of,
 )
 from ..types.typeof import is_readable, typeof, variable_type
 from .join import AV, join_types
@@ -52,7 +52,7 @@ class Findings:
     these findings."""
 
     __slots__ = ("as_objects", "asks", "captured", "cells", "changed", "classes", "constant", "decorated", "every",
-                 "functions", "generators", "left", "lists", "returned", "sums")
+                 "functions", "generators", "left", "lengths", "lists", "returned", "sums")
 
     def __init__(self, asks=False):
         # whether the interpreter runs functions of Python's library without native form (interpreted_library.py)
@@ -65,6 +65,7 @@ class Findings:
         # code of such functions whose variables are cells, since they and others call each other
         self.as_objects: frozenset[pytypes.CodeType] = frozenset()
         self.sums: set[ir.Inst] = set()  # sums of two tuples that are tuples of any length
+        self.lengths: set[tuple[type, str]] = set()  # attributes whose tuples are tuples of any length
         self.left: dict[pytypes.CodeType, Mismatch] = {}  # code of functions that `jit` leaves to the interpreter
         self.returned = False  # whether dict displays that are returned are no dicts (NeedsDisplays)
         self.generators = False  # whether stored generators are those of the interpreter, under `jit`
@@ -340,6 +341,9 @@ class Session:
 
     def note(self, cls: type, name: str, t: Type) -> None:
         """Record that objects of a class store a `t` as an attribute."""
+        if (cls, name) in self.findings.lengths:
+            t = union_of([TupleOf(union_of(m.parts or (Undefined,))) if is_plain_tuple(m) else m
+                          for m in members_of(t)])
         self.attribute(cls, name).grow(self.opened(t, self.arguments))
 
     def argument(self, t: Type) -> Type:

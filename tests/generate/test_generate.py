@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy
 import pytest
 from tests.generate import check as check_module
-from tests.generate import containers, loops
+from tests.generate import containers, loops, objects
 from tests.generate.check import check, described, passes, stages
 from tests.generate.check import containers as check_containers
 from tests.generate.check import loops as check_loops
@@ -38,6 +38,12 @@ def test_programs(seed):
 def test_programs_about_containers(seed):
     status, text = check_containers(containers.program(seed))
     assert status in ("ok", "skipped", "refused"), f"{text}\n{containers.program(seed)}"
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_programs_about_objects(seed):
+    status, text = check_containers(objects.program(seed))
+    assert status in ("ok", "skipped", "refused"), f"{text}\n{objects.program(seed)}"
 
 
 @pytest.mark.parametrize("seed", range(40))

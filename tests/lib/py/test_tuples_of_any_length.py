@@ -1,4 +1,6 @@
 """Tuples whose length is known at run time only, compared with the interpreter."""
+import itertools
+
 import numpy as np
 import pytest
 
@@ -412,3 +414,57 @@ def test_slices_of_tuples_that_are_written_out(i, j):
     agree(lambda t, i, j: (t[i:j], t[::j or 1], (1, "a", 2.5)[i:]), (1, 2, 3), i, j)
     agree(lambda t, i, j: (t[i:j], [x for x in t[j:]]), (1, None, "b"), i, j)
     agree(lambda i, j: [1, 2.5, "a", None][i:j], i, j)
+
+
+class Vector:
+    """A class whose attribute is a tuple: of its arguments, or of items whose number is known only at run time."""
+
+    def __init__(self, *parts):
+        self.parts = parts
+
+    def __add__(self, other):
+        return Vector(*[a + b for a, b in zip(self.parts, other.parts)])
+
+    def __mul__(self, other):
+        found = [0] * (len(self.parts) + len(other.parts) - 1)
+        for i, a in enumerate(self.parts):
+            for j, b in enumerate(other.parts):
+                found[i + j] += a * b
+        return Vector(*found)
+
+    def padded(self, other):
+        return Vector(*(a + b for a, b in itertools.zip_longest(self.parts, other.parts, fillvalue=0)))
+
+    def longer(self, x):
+        return Vector(*self.parts, x)
+
+    def __iter__(self):
+        return iter(self.parts)
+
+    def __len__(self):
+        return len(self.parts)
+
+    def __repr__(self):
+        return f"Vector{self.parts}"
+
+
+def combined(p, q):
+    return (repr(p + q), repr(p * q), repr(p.padded(q)), len(q * q), [x for x in p], sum(a * b for a, b in zip(p, q)),
+            p.parts == q.parts, max(p + q), repr(q.longer(5)))
+
+
+def made_and_combined(x):
+    grown = Vector()
+    for k in range(4):
+        grown = grown.longer(k)
+    return combined(Vector(1, 2), Vector(1, 2, x)), repr(grown), max(grown), list(enumerate(grown))
+
+
+def test_attributes_that_are_tuples_of_several_lengths():
+    agree(made_and_combined, 7)
+    compiled = njit(combined)
+    for given in ((Vector(1, 2), Vector(1, 2, 3)), (Vector(4), Vector(5, 6, 7)), (Vector(1.5), Vector(2, 3)),
+                  (Vector(*range(12)), Vector(*range(20)))):
+        assert compiled(*given) == combined(*given)
+    with pytest.raises(TypeError, match="can't multiply sequence|unsupported operand"):
+        compiled(Vector("a"), Vector("b"))
