@@ -54,6 +54,15 @@ def with_copies(b: Builder, helpers, x: Value) -> Value:
     return b.op(s.TUPLE_MAKE, *parts, cls=x.type.cls)
 
 
+def put_in_place(fn: Function, copies: dict[Value, Value]) -> None:
+    """Let all other instructions use copies of arrays, which take their place."""
+    made = {x: x.inst if x.inst.op is c.INVOKE else x.inst.args[0].inst for x in copies.values()}
+    given = {inst: list(inst.args) for inst in made.values()}
+    substitute(fn.blocks, copies)
+    for inst, args in given.items():
+        inst.args = args
+
+
 def own_type(t: k.Array) -> k.Array:
     """The type of the array of tangents or adjoints of an array of type t: it is writable."""
     return k.Array(t.dtype, t.ndim, t.layout)
