@@ -56,8 +56,11 @@ def with_copies(b: Builder, helpers, x: Value) -> Value:
 
 def put_in_place(fn: Function, copies: dict[Value, Value]) -> None:
     """Let all other instructions use copies of arrays, which take their place."""
-    made = {x: x.inst if x.inst.op is c.INVOKE else x.inst.args[0].inst for x in copies.values()}
-    given = {inst: list(inst.args) for inst in made.values()}
+    given: dict[Inst, list[Value]] = {}
+    for x in copies.values():
+        made = x.inst if x.inst is not None and x.inst.op is c.INVOKE else x.inst and x.inst.args[0].inst
+        assert made is not None
+        given[made] = list(made.args)
     substitute(fn.blocks, copies)
     for inst, args in given.items():
         inst.args = args
