@@ -121,14 +121,13 @@ def state(case, dtype="float64"):
     random = np.random.default_rng(5)
     along = [np.asarray(random.normal(size=np.shape(x))).astype(x.dtype)[()] for x in args]
 
-    def at(step):
-        moved = [x + x.dtype.type(step) * t for x, t in zip(args, along)]
+    def at(step):  # also where the numbers are of float32, which has too few digits for differences
+        moved = [np.asarray(x, np.float64)[()] + step * t for x, t in zip(args, along)]
         return float(f(*[x.copy() if isinstance(x, np.ndarray) else x for x in moved]))
 
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        step = 1e-6 if dtype == "float64" else 1e-2
-        expected = (at(step) - at(-step)) / (2 * step)
+        expected: float | None = (at(1e-6) - at(-1e-6)) / 2e-6
         found = []
         for mode in ("reverse", "forward"):
             try:
@@ -145,8 +144,10 @@ def state(case, dtype="float64"):
                 return "WRONG", f"{mode}: ValueError: {error}"
             except Exception as error:
                 return "WRONG", f"{mode}: {type(error).__name__}: {str(error).splitlines()[:1]}"
-    near = (1e-5, 1e-9) if dtype == "float64" else (2e-2, 1e-4)
-    if not np.allclose(found[0], expected, near[0], near[0], equal_nan=True):
+        if not np.allclose(value, at(0.0), 1e-4, 1e-4, equal_nan=True):
+            expected = None  # what float32 computes is another function: the residues of polydiv have other lengths
+    near = (1e-5, 1e-9) if dtype == "float64" else (1e-3, 1e-4)
+    if expected is not None and not np.allclose(found[0], expected, near[0], near[0], equal_nan=True):
         return "WRONG", f"reverse {found[0]:.8g}, differences {expected:.8g}"
     if not np.allclose(found[0], found[1], near[1], near[1], equal_nan=True):
         return "WRONG", f"reverse {found[0]:.10g}, forward {found[1]:.10g}"

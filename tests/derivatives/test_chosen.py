@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import pyjitc
-from pyjitc import UnsupportedError, checkpoint, custom_vjp, grad, jvp, njit, value_and_grad
+from pyjitc import UnsupportedError, checkpoint, custom_vjp, grad, hessian, jacfwd, jvp, njit, value_and_grad
 from tests.derivatives.differences import agree
 
 X = np.array([0.3, -0.7, 1.1, 0.4])
@@ -381,3 +381,36 @@ def from_a_column(e):
 
 def test_a_column_that_a_loop_replaces_by_new_arrays():
     agree(from_a_column, TABLE)
+
+
+# -- arrays that do not vary, beside others that do
+
+def one_or_the_other(x, other, n):
+    y = x if n > 2 else other
+    return np.sum(y[1:] * y[:-1]) + np.sum(x)
+
+
+def one_or_an_item(x, others, n):
+    y = x if n > 2 else others[0]
+    return np.sum(y[1:] * y[:-1]) + np.sum(x)
+
+
+def begun_with_the_other(x, other, n):
+    y, s = other, 0.0
+    for _ in range(n):
+        s += y[1:] @ y[:-1]
+        y = y[::-1] * x
+    return s
+
+
+@pytest.mark.parametrize("n", (1, 3))
+@pytest.mark.parametrize("function", (one_or_the_other, one_or_an_item, begun_with_the_other))
+def test_forward_mode_beside_arrays_that_do_not_vary(function, n):
+    """Such an array may have strides, here of many pages, with which nothing of its tangent may be read."""
+    other = np.zeros((4, 1_000_000))[:, 0]
+    other[:] = X * 2.0
+    given = (other,) if function is one_or_an_item else other
+    np.testing.assert_allclose(jacfwd(function)(X, given, n), grad(function)(X, given, n), rtol=1e-14)
+    found = hessian(function)(X, given, n)
+    expected = [(grad(function)(X + h, given, n) - grad(function)(X - h, given, n)) / 2e-6 for h in 1e-6 * np.eye(4)]
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8)

@@ -54,6 +54,18 @@ def with_copies(b: Builder, helpers, x: Value) -> Value:
     return b.op(s.TUPLE_MAKE, *parts, cls=x.type.cls)
 
 
+def put_in_place(fn: Function, copies: dict[Value, Value]) -> None:
+    """Let all other instructions use copies of arrays, which take their place."""
+    given: dict[Inst, list[Value]] = {}
+    for x in copies.values():
+        made = x.inst if x.inst is not None and x.inst.op is c.INVOKE else x.inst and x.inst.args[0].inst
+        assert made is not None
+        given[made] = list(made.args)
+    substitute(fn.blocks, copies)
+    for inst, args in given.items():
+        inst.args = args
+
+
 def own_type(t: k.Array) -> k.Array:
     """The type of the array of tangents or adjoints of an array of type t: it is writable."""
     return k.Array(t.dtype, t.ndim, t.layout)

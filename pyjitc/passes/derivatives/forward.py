@@ -19,7 +19,7 @@ from ...types import kinds as k
 from ...types.tangents import is_varying, tangent_type, varies
 from .activity import SAME, Activity, arrays_behind, is_filled, items_of, partials_of
 from .builder import Builder, refused
-from .common import copied_like, entry_of, guarded_term, plain_value, tuples_beside, zeros
+from .common import copied, copied_like, entry_of, guarded_term, plain_value, put_in_place, tuples_beside, zeros
 from .ruled import called, has_one_value, leaves_of, open_calls
 
 __all__ = ["push"]
@@ -37,6 +37,7 @@ class _Forward:
         self.seeds = [Value(p.type, p.name and f"d_{p.name}") for p in shell.params[len(fn.params):]]
         self.dual: dict[Value, Any] = {}
         self.given: dict[Value, Value] = {}  # part of the result of a rule -> its tangent, as the rule gave it
+        self.ordered: dict[Value, Value] = {}  # array of unknown strides -> a copy in C order that takes its place
 
     def run(self):
         fn, entry = self.fn, self.fn.entry
@@ -53,6 +54,9 @@ class _Forward:
             if type(r.type) is k.Array and r in act and r not in self.dual and r not in self.dual.values():
                 self.dual[r] = (zeros(b, self.helpers, r) if inst.op is c.INVOKE
                                 else b.op(s.RETYPE, self.dual[inst.args[0]], type=tangent_type(r.type)))
+        for p in fn.params:  # other arguments, beside which varying values are chosen
+            if type(p.type) is k.Array and is_varying(p.type) and p in act and p not in self.dual:
+                self.dual[p] = self.zeros(b, p)
         order = reverse_postorder(fn)
         for block in order:
             if block is not entry:
@@ -66,6 +70,7 @@ class _Forward:
         twins = set(self.dual.values())
         for block in order:
             self.block(block, twins, list(b.insts) if block is entry else [])
+        put_in_place(fn, self.ordered)
         fn.result = self.shell.result
 
     def block(self, block, twins, first):
@@ -88,6 +93,17 @@ class _Forward:
         assert x not in self.act, f"a value that varies has no tangent: {x}"
         t = tangent_type(x.type)
         return zeros(self.b, self.helpers, x) if type(t) is k.Array else self.b.zero(t)
+
+    def zeros(self, b, x: Value) -> Value:
+        """The tangent of an array that does not vary itself."""
+        return zeros(b, self.helpers, self.in_order(b, x))
+
+    def in_order(self, b, x: Value) -> Value:
+        """An array from elsewhere, or a copy in C order where nobody knows its strides, which its tangent has not."""
+        if x.type.layout != "A":
+            return x
+        found = self.ordered[x] = copied(b, self.helpers, x)
+        return found
 
     def give_back(self, b, inst):
         y = inst.args[0]
@@ -134,7 +150,7 @@ class _Forward:
         elif op is s.UNDEF:
             dual[r] = b.again(inst, ())
         elif op is PY_UNBOX:
-            dual[r] = zeros(b, self.helpers, r)
+            dual[r] = self.zeros(b, r)
         elif op is mem.ARRAY_VIEW or op is s.RETYPE and type(r.type) is k.Array:
             dual[r] = b.again(inst, [self.tangent(inst.args[0]), *inst.args[1:]])
         elif op is s.SELECT or op is s.CHOOSE or op is mem.ARRAY_COPY:
@@ -146,7 +162,7 @@ class _Forward:
             terms = [b.op(op, dual[u], v) for u, v in ((x, y), (y, x)) if u in dual]
             dual[r] = terms[0] if len(terms) == 1 else b.fadd(*terms)
         elif op is s.TUPLE_GET and type(r.type) is k.Array:  # of an argument that does not vary, beside others that do
-            dual[r] = zeros(b, self.helpers, r)
+            dual[r] = self.zeros(b, r)
         elif op is s.TUPLE_AT:
             dual[r] = b.op(op, b.op(s.TUPLE_MAKE, *map(self.tangent, items_of(inst)), cls=None), inst.args[1])
         elif op is a.CAST or op.traits & SAME:
@@ -183,7 +199,7 @@ class _Forward:
         if not any(x in self.dual for x in inst.args):
             r = inst.result
             if r is not None and type(r.type) is k.Array and r in self.act:  # varying values are stored in it later
-                self.dual[r] = zeros(b, self.helpers, r)
+                self.dual[r] = self.zeros(b, r)
             return
         if "rules" not in inst.attrs["callee"].memo:  # the check for shared memory has no result
             return
@@ -236,11 +252,11 @@ class _Forward:
         found = self.given[x]
         if found.type is k.NoneType:
             t = tangent_type(x.type)
-            return zeros(b, self.helpers, x) if type(t) is k.Array else b.zero(t)
+            return self.zeros(b, x) if type(t) is k.Array else b.zero(t)
         if type(x.type) is not k.Array:
             return b.cast(found, tangent_type(x.type))
         if type(found.type) is not k.Array:
             shape = b.op(s.TUPLE_MAKE, *(b.op(mem.ARRAY_DIM, x, axis=n) for n in range(x.type.ndim)), cls=None)
             found = b.cast(found, x.type.dtype)
             found = b.call(self.helpers("full", (shape.type, found.type)), shape, found)
-        return copied_like(b, self.helpers, x, found)
+        return copied_like(b, self.helpers, self.in_order(b, x), found)

@@ -335,7 +335,8 @@ class _Reverse:
             return b.op(op, type=own_type(r.type))
         if op is s.TUPLE_AT:
             return b.op(op, b.op(s.TUPLE_MAKE, *(shadow[x] for x in items_of(inst)), cls=None), inst.args[1])
-        if op not in (mem.ARRAY_NEW, mem.ARRAY_COPY, NEST, c.INVOKE, PY_UNBOX) and r not in self.opened:
+        is_item = op is s.TUPLE_GET and r.type.layout != "A"  # of an argument that does not vary, beside others that do
+        if op not in (mem.ARRAY_NEW, mem.ARRAY_COPY, NEST, c.INVOKE, PY_UNBOX) and r not in self.opened and not is_item:
             raise refused(self.fn, inst, f"there is no derivative of arrays that the operation {op.name} makes",
                           "make the array with NumPy's functions")
         return b.again(inst, inst.args, zero=True) if op is mem.ARRAY_NEW else self.zeros(b, r)
