@@ -170,7 +170,7 @@ class CompiledFunction(Pickled, Callable_):
         try:
             result = self._direct(*full)
             for value, plain in zip(given, full):
-                if result is plain and isinstance(plain, np.ndarray):
+                if result is plain and isinstance(plain, (np.ndarray, FunctionType)):
                     return value
             return result
         except _NoMatch:

@@ -840,3 +840,22 @@ def test_a_parallel_loop_whose_iterations_depend_on_each_other_runs_on_one_threa
     with pytest.warns(pyjitc.ParallelWarning, match="runs on one thread"):
         found = nb.njit(parallel=True)(function)(a.copy())
     assert same(found, function(a.copy()))
+
+
+def test_a_callback_that_is_returned_is_the_object_that_was_passed():
+    @nb.cfunc("int64(int64)")
+    def more(x):
+        return x + 1
+
+    @nb.cfunc("int64(int64)")
+    def less(x):
+        return x - 1
+
+    def chosen(f, g, first):
+        f(1)
+        return f if first else g
+
+    compiled = nb.njit(chosen)
+    for _ in range(2):
+        assert compiled(more, less, True) is more and compiled(more, less, False) is less
+    assert nb.jit(forceobj=True)(chosen)(more, less, True) is more
