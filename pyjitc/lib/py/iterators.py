@@ -1,10 +1,12 @@
 """The functions of `itertools` in the compiled subset: generators and iteration states."""
+from ...infer.meaning import Apply, Throw
 from ...ops.containers import TUPLE_LIKE, TUPLE_PUT
 from ...ops.memory import CELL_LOAD, CELL_STORE
 from ...ops.structure import PACK, STRUCT_GET
 from ..build import outlined
 from ..intrinsics import NOTHING, advance, iterate, same
 from ..protocol import State
+from ..rule import intrinsic
 from .iteration import iterate_all
 
 __all__ = ["PROTOCOLS"]
@@ -135,6 +137,15 @@ def pairwise(iterable):
             before = following[1]
 
 
+@intrinsic
+def put_now(now, state):
+    """Store the state of groupby(). What is inferred before all types of the items are known stays in the program: code
+    for a cell of fewer types, which nothing reaches."""
+    if state.type is now.type.state:
+        return Apply(CELL_STORE, now, state)
+    return Throw(RuntimeError, "groupby() has met an item of another type")
+
+
 def grouped(iterable, function):
     """groupby(). The cell `now` has the item that was read last, its key, the number of the group that reads, -1 at the
     end, and what is known of the item: 0 if its group has yielded it, 1 if it is the first of its group, and 2 if a
@@ -166,14 +177,14 @@ def group_step(s):
         if known != 2:
             one = advance(it)
             if not one[0]:
-                CELL_STORE(now, PACK((value, key), -1, 0, name="now"))
+                put_now(now, PACK((value, key), -1, 0, name="now"))
                 return False, NOTHING, s
             value = one[1]
             key = key_of(value, function)
         if not same(wanted, key):
-            CELL_STORE(now, PACK((value, key), number, 2, name="now"))
+            put_now(now, PACK((value, key), number, 2, name="now"))
             return False, NOTHING, s
-    CELL_STORE(now, PACK((value, key), number, 0, name="now"))
+    put_now(now, PACK((value, key), number, 0, name="now"))
     return True, value, s
 
 
@@ -186,14 +197,14 @@ def next_group(it, function, now, wanted, number):
         return -1
     value, key = STRUCT_GET(current, field="0")
     if STRUCT_GET(current, field="2") == 2 and not same(wanted, key):
-        CELL_STORE(now, PACK((value, key), number + 1, 1, name="now"))
+        put_now(now, PACK((value, key), number + 1, 1, name="now"))
         return number + 1
     for value in it:
         key = key_of(value, function)
         if not same(wanted, key):
-            CELL_STORE(now, PACK((value, key), number + 1, 1, name="now"))
+            put_now(now, PACK((value, key), number + 1, 1, name="now"))
             return number + 1
-    CELL_STORE(now, PACK((value, key), -1, 0, name="now"))
+    put_now(now, PACK((value, key), -1, 0, name="now"))
     return -1
 
 

@@ -240,3 +240,15 @@ def test_steps_of_one_generator_of_the_library_are_different_functions():
         return x, y, next(numbers)
 
     agree(f, 5)
+
+
+def test_groups_of_a_list_that_gets_items_of_another_type():
+    def f(n):
+        xs = [0]
+        for k in range(n):
+            xs.append(0.5 if k % 3 else 0)
+        return [(k, list(group)) for k, group in itertools.groupby(xs)], [
+            sum(group) for _, group in itertools.groupby(xs, lambda x: x > 0)], [k for k, _ in itertools.groupby(xs)]
+
+    agree(f, 5)
+    agree(f, 0)
