@@ -77,16 +77,13 @@ def settle(evaluator, e: Derived):
 def _hands_on_dicts(spec) -> bool:
     """Whether a function, or one that it calls, makes dicts with constant keys that it only passes on, for example to
     the next trip of a loop, and no function does more with a dict that it is given."""
-    found, reached = False, [spec]
+    reached = [spec]
     for one in reached:  # appended to during the iteration
-        if one.proto.library or one.analysis is None:
-            continue
-        hands_on = displays.handed_on(one.analysis)
-        if hands_on is None:
-            return False
-        found = found or hands_on
-        reached += [m.spec for m in one.analysis.meaning.values() if type(m) is UserCall and m.spec not in reached]
-    return found
+        if one.analysis is not None:
+            reached += [m.spec for m in one.analysis.meaning.values() if type(m) is UserCall and m.spec not in reached
+                        and not m.spec.proto.library]
+    known = [one.analysis for one in reached if one.analysis is not None and not one.proto.library]
+    return any([displays.replaced(one.fn) for one in known]) and all(map(displays.only_hands_on, known))
 
 
 def _name(called, e) -> str:
