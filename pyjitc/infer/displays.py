@@ -128,12 +128,12 @@ def only_hands_on(analysis) -> bool:
                 if x in analysis.av and isinstance(analysis.av[x][0], Dict)])
 
 
-def replaced(fn) -> bool:
+def replaced(fn, returned: bool) -> bool:
     """Whether a function makes dict displays that it only hands on and reads by constant keys, and that a variable may
-    have beside others, for example in a loop that replaces them, or that it returns."""
+    have beside others, for example in a loop that replaces them. returned: whether those that it returns count, too."""
     made = {inst.result for inst in read_only(fn, True) - read_only(fn, False)}
     return bool(made) and any(
-        inst.op in (control.RETURN, generic.TUPLE, generic.LIST, generic.DICT) and not made.isdisjoint(inst.args)
+        returned and inst.op in (control.RETURN, generic.TUPLE, generic.DICT) and not made.isdisjoint(inst.args)
         or any(not made.isdisjoint(e.args) for e in inst.edges()) for block in fn.blocks for inst in block.insts)
 
 
