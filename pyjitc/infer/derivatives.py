@@ -37,7 +37,8 @@ def settle(evaluator, e: Derived):
         raise Mismatch("derivatives are only for functions that are written in Python",
                        "write a function around it: def f(x): return ...")
     name = _name(called, e)
-    if not evaluator.session.findings.returned and _hands_on_dicts(called.spec):
+    others = e.has_aux and k.any_part(av[0], lambda part: isinstance(part, k.Dict))  # these are objects of Python
+    if not evaluator.session.findings.returned and not others and _hands_on_dicts(called.spec):
         raise NeedsDisplays(f"{name}() passes on dicts that are objects of Python, of which there is no derivative")
     found = _differentiated(av[0], e)
     if e.mode == "gradient" and type(found) is k.Array and found.ndim == 0 and k.is_float(found.dtype):
@@ -77,16 +78,14 @@ def settle(evaluator, e: Derived):
 def _hands_on_dicts(spec) -> bool:
     """Whether a function, or one that it calls, makes dicts with constant keys that it only passes on, for example to
     the next trip of a loop, and no function does more with a dict that it is given."""
-    found, reached = False, [spec]
+    reached = [spec]
     for one in reached:  # appended to during the iteration
-        if one.proto.library or one.analysis is None:
-            continue
-        hands_on = displays.handed_on(one.analysis)
-        if hands_on is None:
-            return False
-        found = found or hands_on
-        reached += [m.spec for m in one.analysis.meaning.values() if type(m) is UserCall and m.spec not in reached]
-    return found
+        if one.analysis is not None:
+            reached += [m.spec for m in one.analysis.meaning.values() if type(m) is UserCall and m.spec not in reached
+                        and not m.spec.proto.library]
+    known = [one.analysis for one in reached if one.analysis is not None and not one.proto.library]
+    return any([displays.replaced(one.fn, one is not spec.analysis) for one in known]) and all(
+        map(displays.only_hands_on, known))
 
 
 def _name(called, e) -> str:

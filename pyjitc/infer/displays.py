@@ -14,7 +14,8 @@ from ..types.kinds import Composite, Dict, ListDisplay, Union, all_parts, is_dis
 from .expressions import UserCall
 from .meaning import UNKNOWN, NotNative, Restart
 
-__all__ = ["changed", "handed_on", "hands_on_keywords", "mark", "may_repeat", "read_only", "reads_constants"]
+__all__ = ["changed", "hands_on_keywords", "mark", "may_repeat", "only_hands_on", "read_only", "reads_constants",
+           "replaced"]
 
 _MADE = (generic.LIST, generic.LIST_EXTEND, generic.UNPACK_EX)
 # operation that needs a list -> which of its operands
@@ -117,16 +118,23 @@ def _is_handed_on(x, users, texts, seen) -> bool:
     return True
 
 
-def handed_on(analysis) -> bool | None:
-    """Whether a function makes dict displays that it only hands on and reads by constant keys, so that they may be
-    displays; None where it, or what it calls, does more with a dict that it is given."""
+def only_hands_on(analysis) -> bool:
+    """Whether a function only hands on the dicts that it gets, as arguments and as results of calls, and reads them by
+    constant keys."""
     fn = analysis.fn
     texts, users = _texts(fn), users_of(fn.blocks)
     given = [*fn.entry.params, *[inst.result for block in fn.blocks for inst in block.insts if inst.op is generic.CALL]]
-    if any(x in analysis.av and isinstance(analysis.av[x][0], Dict) and not _is_handed_on(x, users, texts, set())
-           for x in given):
-        return None
-    return bool(read_only(fn, True) - read_only(fn, False))
+    return all([_is_handed_on(x, users, texts, set()) for x in given
+                if x in analysis.av and isinstance(analysis.av[x][0], Dict)])
+
+
+def replaced(fn, returned: bool) -> bool:
+    """Whether a function makes dict displays that it only hands on and reads by constant keys, and that a variable may
+    have beside others, for example in a loop that replaces them. returned: whether those that it returns count, too."""
+    made = {inst.result for inst in read_only(fn, True) - read_only(fn, False)}
+    return bool(made) and any(
+        returned and inst.op in (control.RETURN, generic.TUPLE, generic.DICT) and not made.isdisjoint(inst.args)
+        or any(not made.isdisjoint(e.args) for e in inst.edges()) for block in fn.blocks for inst in block.insts)
 
 
 def _read_only(fn, returned) -> set[ir.Inst]:
