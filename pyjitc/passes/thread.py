@@ -4,12 +4,14 @@ Before:  jump join(True, x)   join(has, item): branch has, body, exit      After
 The target is also known where a constant meets a comparison with a number about which the branches before the edge say
 enough: `k == n` where k is 0 and control has passed `0 < n`.
 The branching block is copied for such an edge, so it must be short; loop headers are not threaded, because later passes
-rely on the shape of loops. Values that the block defines get block parameters where both copies meet (`repair`).
+rely on the shape of loops, except for one whose edges all know the target, as where it asks which state a generator is
+in: the loop then begins where the items of all states arrive, and carries what the states hold. Values that the block
+defines get block parameters where both copies meet (`repair`).
 """
 from __future__ import annotations
 
 from ..base.lazy import lazy
-from ..ir.cfg import Dominators, in_edges
+from ..ir.cfg import Dominators, LoopNest, closure, in_edges
 from ..ir.core import RAISES, WRITES, Block, Edge, Function, Inst, Value
 from ..ops import arith as a
 from ..ops import structure as s
@@ -47,19 +49,15 @@ def _thread(fn: Function, facts: Facts) -> bool:
     if not any(_decided(b, way, facts, edges) is not None for b in candidates for way in edges[b]):
         return False
     dom = Dominators(fn)
-    changed = False
-    for block in candidates:
-        arriving = edges[block]
-        if any(dom.dominates(block, source) for source, _, _ in arriving):
-            continue  # a loop header
-        ways = [(way[2], taken) for way in arriving for taken in [_decided(block, way, facts, edges)]
+    headers = [b for b in candidates if any(dom.dominates(b, source) for source, _, _ in edges[b])]
+    for block in [*[b for b in candidates if b not in headers], *headers]:
+        ways = [(way[2], taken) for way in edges[block] for taken in [_decided(block, way, facts, edges)]
                 if taken is not None]
-        if not ways:
-            continue
-        _split(fn, block, ways, facts)
-        changed = True
-        break  # edges and dominators are stale
-    return changed
+        if ways and (block not in headers or block.insts[-1].op is BRANCH and _may_open(
+                fn, block, edges[block], facts)):
+            _split(fn, block, ways, facts)
+            return True  # edges and dominators are stale
+    return False
 
 
 def _condition(block: Block, facts: Facts):
@@ -89,15 +87,46 @@ def _decided(block: Block, way: tuple[Block, Inst, Edge], facts: Facts, edges) -
         return None
     position, test = condition
     arg = edge.args[position]
-    if test is None:
-        return None if facts.known(arg) is None else -1
     constant = facts.known(arg)
-    if constant is not None and test.op in a.INTEGER_COMPARISONS and facts.known(test.args[1]) is None:
+    if test is not None and constant is not None and test.op in a.INTEGER_COMPARISONS and (
+            facts.known(test.args[1]) is None):
         return _by_branches(test, constant.attrs["value"], source, edge, facts, edges)
-    trial = Inst(test.op, [arg, *test.args[1:]], test.attrs, Value(test.result.type))
-    better = simplify_inst(facts, trial)
+    return None if _condition_at(block, edge, facts) is None else -1
+
+
+def _condition_at(block: Block, edge: Edge, facts: Facts) -> Inst | None:
+    """The constant that decides the branch at the end of `block` for control that arrives by `edge`."""
+    condition = _condition(block, facts)
+    if condition is None:
+        return None
+    position, test = condition
+    arg = edge.args[position]
+    if test is None:
+        return facts.known(arg)
+    better = simplify_inst(facts, Inst(test.op, [arg, *test.args[1:]], test.attrs, Value(test.result.type)))
+    known = None if better is None else facts.known(better)
     facts.fresh.clear()
-    return None if better is None or facts.known(better) is None else -1
+    return known
+
+
+def _may_open(fn: Function, header: Block, arriving, facts: Facts) -> bool:
+    """Whether the loop of `header` keeps a single way in if each edge into the header goes where it decides: what the
+    loop does first and what it does in later trips must meet in one block."""
+    loop = LoopNest(fn).of[header]
+    starts: dict[bool, dict[Block, None]] = {True: {}, False: {}}  # comes from within the loop -> where it goes
+    for source, inst, edge in arriving:
+        known = None if inst.unwind is edge else _condition_at(header, edge, facts)
+        if known is None:
+            return False
+        start = header.insts[-1].targets[not known.attrs["value"]].block
+        if start in loop.blocks:
+            starts[source in loop.blocks][start] = None
+    ways = [closure(blocks, lambda b: [edge.block for edge in b.edges() if edge.block in loop.blocks
+                                       and edge.block is not header]) for blocks in starts.values()]
+    shared = ways[0].keys() & ways[1].keys()
+    before = [b for way in ways for b in way if b not in shared]
+    meet = {edge.block for b in before for edge in b.edges()} | {b for blocks in starts.values() for b in blocks}
+    return len(meet & shared) == 1
 
 
 def _by_branches(test: Inst, c: int, source: Block, edge: Edge, facts: Facts, edges) -> int | None:
@@ -146,12 +175,14 @@ def _split(fn: Function, block: Block, ways, facts: Facts) -> None:
     ends: dict[Value, dict[Block, Value]] = {v: {block: v} for v in defined}
     for edge, taken in ways:
         copy = Block(block.name)
-        values = dict(zip(block.params, edge.args))
+        if edge.args and not set(defined).isdisjoint(edge.args):  # of the trip before, by names that `repair` changes
+            copy.params = [Value(v.type) for v in block.params]
+        values = dict(zip(block.params, copy.params or edge.args))
         copy.insts = [clone_inst(inst, values, {}) for inst in block.insts]
         if taken >= 0:
             last = copy.insts.pop()
             copy.insts.append(Inst(JUMP, (), {}, None, last.loc, [last.targets[taken]]))
-        edge.block, edge.args = copy, []
+        edge.block, edge.args = copy, edge.args if copy.params else []
         fn.blocks.append(copy)
         for v in defined:
             ends[v][copy] = values[v]
