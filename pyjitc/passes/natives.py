@@ -6,7 +6,8 @@ to the same list form one alias class. A class consists of Python lists where on
 argument, a result of the interpreter) or goes to an operation that is not known here. The exception is a list that
 *escapes* there, mostly as the result of the function, after which no list of its class is read, nor of a class that
 contains it or that it contains: it becomes a Python list there, once. A list that is only filled before it escapes is a
-Python list from the start; otherwise it would be built twice. Classes may contain classes: the rows of a list of lists.
+Python list from the start; otherwise it would be built twice. So is a list whose numbers are only put in other Python
+lists, which then get the objects of these numbers. Classes may contain classes: the rows of a list of lists.
 Methods and operators of native lists are functions of lib/py/natives.py.
 Objects of the program's classes that only compiled code uses become native objects as well: see `instances`.
 A dict that does not escape (passes/localtables.py) contains classes, too: if they are native it becomes a table here.
@@ -52,17 +53,18 @@ class _Class(AliasClass):
     """An alias class: lists or deques that may be the same object. type: the type of the Python list; items: path in an
     item -> the class of the lists there; python: whether they must be Python lists; resized: whether an operation
     changes their length; used: whether they have uses other than their creation; worked: whether they have uses other
-    than creation and filling; held: whether an attribute of a native object may refer to one; parts: whether one may be
-    the result of splitting a text; changed: whether one may be created otherwise than by splitting, or is used for more
-    than reading."""
+    than creation and filling; searched: whether they have uses other than these, their length and reads of one item;
+    held: whether an attribute of a native object may refer to one; parts: whether one may be the result of splitting a
+    text; changed: whether one may be created otherwise than by splitting, or is used for more than reading."""
 
-    __slots__ = ("changed", "held", "items", "made", "native", "parts", "python", "resized", "used", "worked")
+    __slots__ = ("changed", "held", "items", "made", "native", "parts", "python", "resized", "searched", "used",
+                 "worked")
 
     def __init__(self, t: Any):
         super().__init__(t)
         self.items: dict[tuple, _Class] = {}
         self.python = self.resized = self.used = self.worked = self.made = False
-        self.parts = self.changed = self.held = False
+        self.parts = self.changed = self.held = self.searched = False
         self.native: NativeList | None = None
 
 
@@ -138,6 +140,7 @@ class _Lists(Aliases):
         self.calls: dict[ir.Inst, Call] = {}
         self.around: dict[ir.Inst, Call] = {}  # instruction that boxes or unboxes -> its call
         self.escapes: list[tuple[ir.Function, ir.Block, ir.Inst, int]] = []
+        self.reads: list[ir.Inst] = []  # instructions that read an item
         self.blocks = {fn: reverse_postorder(fn) for fn in functions}
         for value in self.fields.values():
             for path, _ in self.places(value.type):
@@ -183,6 +186,7 @@ class _Lists(Aliases):
             one.parts |= two.parts
             one.changed |= two.changed
             one.held |= two.held
+            one.searched |= two.searched
             one.functions |= two.functions
             for path, item in two.items.items():
                 if path in one.items:
@@ -339,13 +343,16 @@ class _Lists(Aliases):
             one.worked |= not (inst.attrs.get("keyed") or any([u.op is SORT_KEYS for u in self.uses.get(result, ())]))
             one.resized |= op is c.LIST_POP
             one.changed |= op is c.LIST_POP
+            one.searched |= op is c.LIST_POP
             if op is not c.LIST_LEN:
                 self.read(one, result)
+                self.reads.append(inst)
         elif op is c.LIST_SET or op is c.LIST_APPEND:
             one = self.at(args[0])
             one.used = one.changed = True
             one.resized |= op is c.LIST_APPEND
             one.worked |= op is c.LIST_SET
+            one.searched |= op is c.LIST_SET
             self.stored(one, args[-1])
         elif self.relates(inst):
             pass
@@ -360,7 +367,7 @@ class _Lists(Aliases):
                 self.at(result, path)
         elif op is SORT_BY:
             one = self.at(args[0])
-            one.used = one.changed = True
+            one.used = one.changed = one.searched = True
             if not is_moved(one.type.item):
                 self.keep(one)
         elif op is not structure.DISCARD:
@@ -414,6 +421,7 @@ class _Lists(Aliases):
                 one = self.at(v)
                 one.used = one.changed = True
                 one.worked |= call.name not in FILL
+                one.searched |= call.name not in FILL or call.name == "sort"
                 if kind in "xq":
                     one.resized |= call.resizes
         if call.kinds[0] in MAKERS:
@@ -448,20 +456,22 @@ class _Lists(Aliases):
         self.keep_changed()
         while self.share_work():
             pass
-        while self.spread():
+        while self.spread() or self.hand_on():
             pass
         return any([not one.root.python for one in self.classes.values()])
 
     def share_work(self) -> bool:
         """Do one round of a fixed-point iteration: mark a class as `worked` where it is an operand of a call with a
-        `worked` class, or contains one, so that both become native. Returns whether a mark was added."""
+        `worked` class, or contains one, so that both become native; likewise as `searched`. Returns whether a mark was
+        added."""
         changed = False
         for call in self.calls.values():
             group = self.operands_of(call) + [one for one in self.sources_of(call) if not one.python]
-            if any([one.worked for one in group]):
-                for one in group:
-                    changed |= not one.worked
-                    one.worked = True
+            for mark in ("worked", "searched"):
+                if any([getattr(one, mark) for one in group]):
+                    for one in group:
+                        changed |= not getattr(one, mark)
+                        setattr(one, mark, True)
         for one in self.everything():
             if not one.worked and any([item.root.worked for item in one.items.values()]):
                 one.worked = changed = True
@@ -622,6 +632,39 @@ class _Lists(Aliases):
                     if not one.python and (bad or not one.worked):
                         one.python = changed = True
         return changed
+
+    def hand_on(self) -> bool:
+        """Make classes Python lists whose numbers are only read to be put in Python lists, as the items that
+        `combinations` chooses from: there are objects of these numbers then (see `reboxing`). Returns whether there
+        were such classes."""
+        reads: dict[_Class, list[ir.Inst]] = {}
+        for inst in self.reads:
+            one = self.classes[inst.args[0], ()].root
+            if not (one.python or one.searched or one.held) and type(one.type) is List and (
+                    one.type.item in (k.Int, k.Float)):
+                reads.setdefault(one, []).append(inst)
+        found = [one for one, insts in reads.items() if all([self.is_only_put(inst.result) for inst in insts])]
+        for one in found:
+            one.python = True
+        return bool(found)
+
+    def is_only_put(self, number: ir.Value) -> bool:
+        """Whether a number is put in Python lists, itself or in tuples, and not used otherwise."""
+        puts = 0
+        found: dict[ir.Value, None] = {number: None}
+        for v in growing(found):
+            for inst in self.uses.get(v, ()):
+                if inst.op in (c.LIST_APPEND, c.LIST_SET) and v is inst.args[-1] and (
+                        self.classes[inst.args[0], ()].root.python):
+                    puts += 1
+                elif inst.op is structure.TUPLE_MAKE:
+                    found[inst.result] = None
+                elif inst.op.effects & ir.TERMINATOR and v not in inst.args:
+                    found.update(dict.fromkeys(
+                        [p for edge in inst.edges() for p, x in zip(edge.block.params, edge.args) if x is v]))
+                else:
+                    return False
+        return puts > 0
 
     def leaves(self, one: _Class) -> bool:
         """Whether lists of a class can be converted when they escape; not if tuples with native lists in them would

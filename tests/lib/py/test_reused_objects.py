@@ -98,6 +98,12 @@ def of_tuples(x, y):
     return pairs, [(b, a) for a, b in pairs], [a for a, b in pairs if b], list(map(tuple, pairs))
 
 
+def of_pools(x, y):
+    """The lists from which these functions choose are made by compiled code."""
+    return (list(itertools.combinations(x, 2)), list(itertools.permutations(y, 3)), list(itertools.product(x, x)),
+            list(itertools.combinations_with_replacement(y, 2)), list(itertools.pairwise(x)))
+
+
 PAIRS = list(zip(INTS, FLOATS))
 
 
@@ -105,7 +111,7 @@ def of_tables(x, y):
     return [a for a in set(x)], [b for b in deque(y)], [b for b in reversed(deque(y))], list(reversed(x))
 
 
-@pytest.mark.parametrize("function", (chained, of_tuples, of_tables), ids=lambda function: function.__name__)
+@pytest.mark.parametrize("function", (chained, of_tuples, of_tables, of_pools), ids=lambda function: function.__name__)
 def test_objects_are_those_of_the_arguments(function):
     fast = njit(function)
     assert [shape(fast(INTS, FLOATS)) for _ in range(2)] == [shape(function(INTS, FLOATS))] * 2
@@ -130,7 +136,7 @@ def test_values_are_those_of_the_interpreter(function):
 def test_references_are_counted():
     import sys
 
-    fast = njit(put_tuples), njit(from_several), njit(put_in_dict)
+    fast = njit(put_tuples), njit(from_several), njit(put_in_dict), njit(of_pools)
     for one in fast:
         one(INTS, FLOATS)
     before = [sys.getrefcount(x) for x in (*INTS, *FLOATS)]
