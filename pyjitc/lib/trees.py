@@ -233,7 +233,7 @@ def _sorted_type(t):
 
 
 def _as_tree(what: str, x: Expr) -> Expr:
-    if k.any_part(x.type, lambda part: isinstance(part, k.Container)):
+    if k.any_part(x.type, lambda part: part is k.Object or isinstance(part, k.Container)):
         raise NeedsDisplays(f"{what} in compiled code takes trees that are written out, or arguments of derivatives, "
                             "and gets an object of Python here", "call it outside of the compiled function")
     return _sorted(x)

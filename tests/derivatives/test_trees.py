@@ -562,3 +562,29 @@ def test_a_dict_whose_keys_change_places_in_a_loop():
     with pytest.raises(TypingError, match="another order of keys, on other paths\n(.*\n)*.*write the keys of a dict in "
                                           "sorted order"):
         njit(in_another_order)(np.ones(3), 2)
+
+
+def test_jit_of_a_derivative_takes_trees():
+    expected = grad(of_dict)({"w": W, "b": 0.5, "n": 2}, X)
+    found = pyjitc.jit(grad(of_dict))({"w": W, "b": 0.5, "n": 2}, X)
+    assert list(found) == ["w", "b", "n"]
+    np.testing.assert_array_equal(found["w"], expected["w"])
+    assert (found["b"], found["n"]) == (2.0, None)
+    fast = njit(fastmath=True)(value_and_grad(of_pairs))([(B, X), (W, B)], X)[1]
+    np.testing.assert_allclose(fast[1][1], grad(of_pairs)([(B, X), (W, B)], X)[1][1], rtol=1e-12)
+
+
+def steps_by_map(p, x, n):
+    for _ in range(n):
+        p = pyjitc.tree.map(lambda a, g: a - 0.1 * g, p, grad(lambda p, x: np.sum((p["w"] @ x + p["b"]) ** 2))(p, x))
+    return p
+
+
+def test_jit_lets_the_interpreter_map_trees_that_are_objects():
+    found = pyjitc.jit(steps_by_map)({"w": W, "b": B}, X, 3)
+    expected = steps_by_map({"w": W, "b": B}, X, 3)
+    np.testing.assert_allclose(found["w"], expected["w"], rtol=1e-12)
+    np.testing.assert_allclose(found["b"], expected["b"], rtol=1e-12)
+    either = {"a": [1, 2.5], "b": (3, 4)}  # an item is a list or a tuple
+    assert pyjitc.jit(lambda d: pyjitc.tree.leaves(d["a"]))(either) == [1, 2.5]
+    assert pyjitc.jit(lambda d: pyjitc.tree.map(lambda v: 2 * v, d["a"]))(either) == [2, 5.0]
