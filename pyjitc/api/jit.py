@@ -132,14 +132,14 @@ def _decorate(function, declared, given: dict, chosen: Options | None = None, cl
     if isinstance(function, (staticmethod, classmethod)):
         return type(function)(_decorate(function.__func__, declared, given, chosen, cls))
     options = _options(given) if chosen is None else chosen
-    given_partial = None
+    given_partial = trees = None
     if type(function) is partial:
         given_partial, function = function, _bound.plain_partial(function)
     if isinstance(function, CompiledFunction):
         if type(function) is cls and not declared and given in ({}, {"objects": True}) and (
                 function.options.objects is bool(given)):
             return function
-        function = function.py_func
+        trees, function = function.__dict__.get("__trees__"), function.py_func
     if type(function) is not FunctionType:
         raise _no_function("njit", function)
     if function.__code__.co_flags & ASYNCHRONOUS:
@@ -147,7 +147,10 @@ def _decorate(function, declared, given: dict, chosen: Options | None = None, cl
     if _disabled():
         return undecorated(given_partial or function, interpreted(function, options, declared))
     options = with_environment(options)
-    return _races.watched(function, options) if options.races else cls(function, options, declared)
+    made = _races.watched(function, options) if options.races else cls(function, options, declared)
+    if trees is not None:
+        made.__trees__ = trees.of(made, lambda one: _decorate(one, (), given, chosen, cls))
+    return made
 
 
 def _of_function(options: tuple, function: FunctionType) -> CompiledFunction:

@@ -200,6 +200,10 @@ class Trees:
         self.made, self.again = made, again
         self.known: dict[str, Any] = {}
 
+    def of(self, made, decorate) -> Trees:
+        """The same for `made`, which is the function `self.made` under a decorator."""
+        return Trees(made, lambda marks: decorate(self.again(marks)))
+
     def takes(self, given) -> bool:
         return any([is_tree(x) for x in given])
 

@@ -194,7 +194,7 @@ def _fits(t, wanted) -> bool:
 def check_argument(name, i, t):
     """Refuse the derivative by argument i of type t, where nothing in it can vary."""
     if not varies(t):
-        if isinstance(t, k.Container):
+        if k.any_part(t, lambda part: isinstance(part, k.Container)):
             raise NeedsDisplays(f"the derivative of {name}() by argument {i} is asked for, which is an object of "
                                 f"Python, {describe(t)}", _WRITTEN_OUT)
         raise Mismatch(f"the derivative of {name}() by argument {i} is asked for, which is {describe(t)}: only floats, "

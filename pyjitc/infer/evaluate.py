@@ -13,6 +13,7 @@ from types import MethodType
 
 from ..base.errors import with_article
 from ..base.lazy import lazy
+from ..front.functions import TRANSFORMED
 from ..ir import core as ir
 from ..ops import exceptions, generic, memory, pyobject, structure
 from ..runtime.dispatcher import ByCount, Callable_
@@ -516,6 +517,8 @@ class Evaluator(Operations):
 
     def user_call(self, proto, operands, closure, function):
         operands = [self.unsealed(x) if x.type.sealed else x for x in operands]
+        if self.session.findings.returned and proto.code in TRANSFORMED:
+            operands = self.library.with_dicts_written_out(self, operands)
         avs = tuple((x.type, x.value) for x in operands)
         if not proto.library and any([is_plain_tuple(x.type) and len(x.type.elements) > 1 for x in operands]) and (
                 self.session.is_longer(proto, operands, (self.analysis, self.inst))):

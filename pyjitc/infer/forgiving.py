@@ -37,8 +37,8 @@ from .evaluate import Evaluator, UserCall
 from .expressions import Raise, Split, is_one_case, meaning_av
 from .join import AV, with_objects
 from .meaning import (
-    UNKNOWN, Apply, Call, Const, Expr, Mismatch, NeedsList, Nest, NotNative, Operand, RecursiveGenerator, Restart,
-    Share, Throw, thrown,
+    UNKNOWN, Apply, Call, Const, Expr, Mismatch, NeedsDisplays, NeedsList, Nest, NotNative, Operand, RecursiveGenerator,
+    Restart, Share, Throw, thrown,
 )
 from .names import describe, is_kept_as_object, is_of_python
 from .session import value_of_member
@@ -49,6 +49,8 @@ generators = lazy("pyjitc.front.generators")
 __all__ = ["INSTALLED", "Forgiving", "Remark", "refused", "remarks"]
 
 _OURS = __name__.partition(".")[0]
+# refusals that hold whatever else is found out about types
+_NOT_COMPILED = NotNative, NeedsDisplays, TooLarge
 # nobody assigns another value to these while a call runs
 _FIXED = (FunctionType, BuiltinFunctionType, ModuleType, type, Callable_)
 
@@ -93,8 +95,8 @@ class Forgiving(Evaluator):
 
     def waits(self, inst, operands, error) -> bool:
         """Whether a refusal may not hold any more when more is known about types. Operations on Python objects do not
-        wait, nor those for which compiled code has no form."""
-        return not (isinstance(error, (NotNative, TooLarge)) or inst in self.forced
+        wait, nor those for which compiled code has no form, or has one only for displays."""
+        return not (isinstance(error, _NOT_COMPILED) or inst in self.forced
                     or inst.op.effects & ir.TERMINATOR or any([any_part(x.type, _is_object) for x in operands])
                     or _is_installed(self.analysis.spec.proto))
 
@@ -282,7 +284,7 @@ class Forgiving(Evaluator):
                 else:
                     meaning, av = self.settle(meaning)
             except Mismatch as error:
-                if isinstance(error, NotNative) or self.inst in self.forced:
+                if isinstance(error, _NOT_COMPILED) or self.inst in self.forced:
                     try:
                         meaning, av = self.settle(by.call(callee_, *given))
                     except Mismatch:

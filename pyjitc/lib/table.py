@@ -39,7 +39,7 @@ ofclasses = lazy("pyjitc.lib.py.ofclasses")
 iterators = lazy("pyjitc.lib.py.iterators")
 lists, containers = lazy("pyjitc.lib.py.lists"), lazy("pyjitc.ops.containers")
 dicts, sets = lazy("pyjitc.lib.py.dicts"), lazy("pyjitc.lib.py.sets")
-parallel = lazy("pyjitc.lib.py.parallel")
+parallel, dictarguments = lazy("pyjitc.lib.py.parallel"), lazy("pyjitc.lib.dictarguments")
 refusals, suggestions = lazy("pyjitc.lib.refusals"), lazy("pyjitc.lib.suggestions")
 _KERNEL_NAMES = f"{__package__}.cuda.names"
 _OURS = __package__.partition(".")[0] + "."
@@ -214,6 +214,10 @@ class Library:
         if id(t.value) in extended.OF_CONSTANTS:
             return 0
         return 1 if type(t.value) is _FUNCTION and t.value.__name__ in _OF_AXES else None  # after the array
+
+    def with_dicts_written_out(self, evaluator, operands) -> list:
+        """The operands of a call of a derivative or of a batch, with dicts as displays where their keys are known."""
+        return dictarguments.written_out(evaluator, operands)
 
     def takes_unions(self, target) -> bool:
         if type(target) is pytypes.FunctionType and target.__module__ == _KERNEL_NAMES:

@@ -11,16 +11,17 @@ from typing import Any
 
 from ..infer.constants import constant
 from ..infer.expressions import list_of
-from ..infer.meaning import Apply, CallValue, Expr, Mismatch, NeedsDisplays
+from ..infer.meaning import Apply, CallValue, Expr, Mismatch, NeedsDisplays, Throw
+from ..ops import arith
 from ..ops import structure as s
 from ..types import kinds as k
 from ..types.tangents import holds_display, varies
 from .rule import Constant, intrinsic
 
-__all__ = ["aligned", "applied", "called", "called_with", "constant_marks", "count_leaves", "flat", "holder",
-           "is_tree", "leaf_at", "leaves_of", "like", "mapped_tree", "marked", "marks_of", "may_vary", "nested",
-           "none_like", "of_trees", "place_of", "restored", "structured", "tuples", "with_leaves", "with_structures",
-           "without_displays"]
+__all__ = ["aligned", "applied", "called", "called_with", "constant_marks", "count_leaves", "display_of", "flat",
+           "holder", "is_tree", "kind_of", "leaf_at", "leaves_of", "like", "mapped_tree", "marked", "marks_of",
+           "may_vary", "nested", "none_like", "of_trees", "place_of", "restored", "structured", "tuples",
+           "with_leaves", "with_structures", "without_displays"]
 
 
 def marks_of(t) -> Any:
@@ -233,7 +234,7 @@ def _sorted_type(t):
 
 
 def _as_tree(what: str, x: Expr) -> Expr:
-    if k.any_part(x.type, lambda part: isinstance(part, k.Container)):
+    if k.any_part(x.type, lambda part: part is k.Object or isinstance(part, k.Container)):
         raise NeedsDisplays(f"{what} in compiled code takes trees that are written out, or arguments of derivatives, "
                             "and gets an object of Python here", "call it outside of the compiled function")
     return _sorted(x)
@@ -332,6 +333,69 @@ def nested(y, marks, at: Constant, x, found):
 
 def applied(f, marks, order, varied, others):
     return arranged(f, marks, order, varied, others)
+
+
+# -- dicts that are objects of Python (dictarguments.py)
+
+
+def kind_of(t) -> str:
+    """What says of an item of a dict whether it has type t, or one that derivatives treat in the same way."""
+    if type(t) is k.Array:
+        return f"an array of {t.dtype} with {t.ndim} axes"
+    return "a float" if k.is_float(t) and t is not k.float32 else str(t)
+
+
+def display_of(d, marks, kinds):
+    """The dict d as a display with the keys of `marks`, and items of these kinds."""
+    return structured(marks, items_of(d, marks, kinds))
+
+
+def items_of(d, marks, kinds):
+    keys = keys_of(marks)
+    if len(d) != len(keys):
+        raise TypeError(_OTHER_KEYS)
+    n = 0
+    for key in d:
+        if key != keys[n]:
+            raise TypeError(_OTHER_KEYS)
+        n += 1
+    return read(d, marks, kinds)
+
+
+_OTHER_KEYS = ("a dict that a derivative or a batch takes has other keys, or another order of keys, than where the "
+               "function that passes it writes it out")
+
+
+@intrinsic
+def keys_of(marks):
+    return constant(_known(marks)[1])
+
+
+@intrinsic
+def read(d, marks, kinds):
+    """The tuple of the items of d."""
+    _, keys, parts = _known(marks)
+    return Apply(s.TUPLE_MAKE, *[CallValue(constant(read_item), d, constant(key), constant_marks(part),
+                                           constant_marks(kind))
+                                 for key, part, kind in zip(keys, parts, _known(kinds))], cls=None)
+
+
+def read_item(d, key, marks, kinds):
+    return narrowed(d[key], marks, kinds)
+
+
+@intrinsic
+def narrowed(x, marks, kinds):
+    """An item of a dict, which may be of any type that the dict holds."""
+    if _known(marks) is not None and isinstance(x.type, k.Dict):
+        return CallValue(constant(items_of), x, marks, kinds)
+    if _known(marks) is None and kind_of(x.type) == _known(kinds):
+        return Apply(arith.CAST, x, type=k.Float) if k.is_float(x.type) and x.type is not k.float32 else x
+    return Throw(TypeError, "an item of a dict that a derivative or a batch takes has another type than where the "
+                            "function that passes it writes it out")
+
+
+# -- arguments of derivatives
 
 
 def _check_one_structure(t) -> None:

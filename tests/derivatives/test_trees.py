@@ -562,3 +562,112 @@ def test_a_dict_whose_keys_change_places_in_a_loop():
     with pytest.raises(TypingError, match="another order of keys, on other paths\n(.*\n)*.*write the keys of a dict in "
                                           "sorted order"):
         njit(in_another_order)(np.ones(3), 2)
+
+
+def test_jit_of_a_derivative_takes_trees():
+    expected = grad(of_dict)({"w": W, "b": 0.5, "n": 2}, X)
+    found = pyjitc.jit(grad(of_dict))({"w": W, "b": 0.5, "n": 2}, X)
+    assert list(found) == ["w", "b", "n"]
+    np.testing.assert_array_equal(found["w"], expected["w"])
+    assert (found["b"], found["n"]) == (2.0, None)
+    fast = njit(fastmath=True)(value_and_grad(of_pairs))([(B, X), (W, B)], X)[1]
+    np.testing.assert_allclose(fast[1][1], grad(of_pairs)([(B, X), (W, B)], X)[1][1], rtol=1e-12)
+
+
+def steps_by_map(p, x, n):
+    for _ in range(n):
+        p = pyjitc.tree.map(lambda a, g: a - 0.1 * g, p, grad(lambda p, x: np.sum((p["w"] @ x + p["b"]) ** 2))(p, x))
+    return p
+
+
+def test_jit_lets_the_interpreter_map_trees_that_are_objects():
+    found = pyjitc.jit(steps_by_map)({"w": W, "b": B}, X, 3)
+    expected = steps_by_map({"w": W, "b": B}, X, 3)
+    np.testing.assert_allclose(found["w"], expected["w"], rtol=1e-12)
+    np.testing.assert_allclose(found["b"], expected["b"], rtol=1e-12)
+    either = {"a": [1, 2.5], "b": (3, 4)}  # an item is a list or a tuple
+    assert pyjitc.jit(lambda d: pyjitc.tree.leaves(d["a"]))(either) == [1, 2.5]
+    assert pyjitc.jit(lambda d: pyjitc.tree.map(lambda v: 2 * v, d["a"]))(either) == [2, 5.0]
+
+
+def squares(p, x, y):
+    return np.mean((np.tanh(x @ p["w"] + p["b"]).sum(axis=1) - y) ** 2)
+
+
+def changed_by_key(w, b, x, y):
+    p = {"w": w, "b": b}
+    for _ in range(3):
+        g = grad(squares)(p, x, y)
+        for k in p:
+            p[k] -= 0.1 * g[k]
+    return p["w"], p["b"]
+
+
+def made_again(w, b, x, y):
+    p = dict(w=w, b=b)
+    for _ in range(3):
+        g = grad(squares)(p, x, y)
+        p = {k: v - 0.1 * g[k] for k, v in p.items()}
+    return p["w"], p["b"]
+
+
+def by_keywords(w, b, x, y):
+    p = dict(w=w, b=b)
+    for _ in range(3):
+        g = grad(squares)(p, x, y)
+        p = dict(w=p["w"] - 0.1 * g["w"], b=p["b"] - 0.1 * g["b"])
+    return p["w"], p["b"]
+
+
+def with_momentum(w, b, x, y):
+    p = {"w": w, "b": b}
+    m = {k: np.zeros_like(v) for k, v in p.items()}
+    for _ in range(3):
+        _, g = value_and_grad(squares)(p, x, y)
+        m = {k: 0.9 * m[k] + g[k] for k in m}
+        p = {k: p[k] - 0.1 * m[k] for k in p}
+    return p["w"], p["b"]
+
+
+def of_layers(p, x, y):
+    return squares(p["last"], np.tanh(x @ p["first"]["w"] + p["first"]["b"]), y) * p["scale"]
+
+
+def nested_dicts(w, b, x, y):
+    p = {"first": {"w": w, "b": b}, "last": {"w": 2 * w, "b": b + 1.0}, "scale": 0.7}
+    for _ in range(3):
+        g = grad(of_layers)(p, x, y)
+        for name in ("first", "last"):
+            for k in p[name]:
+                p[name][k] = p[name][k] - 0.1 * g[name][k]
+        p["scale"] -= 0.1 * g["scale"]
+    return p["last"]["w"], p["first"]["b"], p["scale"]
+
+
+def batch_of_changed(w, b, x, y):
+    p = {"w": w, "b": b}
+    for k in p:
+        p[k] = p[k] * 2
+    return vmap(lambda p, x: x @ p["w"] + p["b"], in_axes=(None, 0))(p, x), y
+
+
+@pytest.mark.parametrize("function", [changed_by_key, made_again, by_keywords, with_momentum, nested_dicts,
+                                      batch_of_changed])
+def test_dicts_that_the_program_changes_are_passed_to_derivatives(function):
+    x = np.linspace(-1.0, 1.0, 12).reshape(4, 3)
+    given = W, B, x, np.sin(x.sum(axis=1))
+    expected = function(*map(np.copy, given))
+    for found, one in zip(njit(function)(*map(np.copy, given)), expected):
+        np.testing.assert_allclose(found, one, rtol=1e-12)
+
+
+def test_a_dict_that_got_another_key():
+    def added(w, b, x, y, name):
+        p = {"w": w, "b": b}
+        p[name] = b
+        return grad(squares)(p, x, y)["b"]
+
+    x = np.eye(3)
+    np.testing.assert_array_equal(njit(added)(W, B, x, X, "b"), grad(squares)({"w": W, "b": B}, x, X)["b"])
+    with pytest.raises(TypeError, match="has other keys, or another order of keys, than where the function"):
+        njit(added)(W, B, x, X, "c")
