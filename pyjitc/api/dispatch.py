@@ -433,6 +433,9 @@ class CompiledFunction(Pickled, Callable_):
         """If `value` is true, compile no further signatures: arguments of other types are converted where that loses
         nothing, and refused by a TypeError otherwise."""
         self._declared = [_signature.Signature(types) for types in reversed(self._order)] if value else []
+        self.__dict__["__disabled__"] = value
+        for taking in self.__dict__.get("__taking__", {}).values():
+            taking.disable_compile(value)
 
     @property
     def signatures(self) -> list[tuple[Type, ...]]:

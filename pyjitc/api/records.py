@@ -33,6 +33,8 @@ def call(dispatcher, args: tuple, kwargs: dict):
     records = frozenset(name for name, value in given.items() if _is_record(value))
     known = dispatcher.__dict__.setdefault("__taking__", {})
     if records not in known:
+        if dispatcher.__dict__.get("__disabled__") and (known or dispatcher._declared):
+            raise TypeError(f"no signature of {function.__qualname__}() takes a record; disable_compile() was called")
         forms = {k: "{}[()]" for k, name in enumerate(inspect.signature(function).parameters) if name in records}
         known[records] = type(dispatcher)(passing(function, forms), dispatcher.options, ())
     return known[records](*[array_of(x) if name in records else x for name, x in zip(names, args)], *args[len(names):],

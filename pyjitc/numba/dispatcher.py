@@ -366,10 +366,6 @@ class NumbaFunction(CompiledFunction):
         given = signature_of(types.signature(signature))
         return Signature(map(_of_python, given.args), given.result)
 
-    def disable_compile(self, value: bool = True) -> None:
-        super().disable_compile(value)
-        self.__dict__["__disabled__"] = value
-
     def compile(self, signature) -> NumbaFunction:
         """Compile for a signature now, as `jit(signature)` does. The result is the function."""
         given = signature_of(types.signature(signature))

@@ -146,9 +146,9 @@ def of(t: kinds.Type) -> Type:
             return Dispatcher(value)
         return Module(value) if type(value) is type(np) else Function(value)
     if isinstance(t, kinds.List):
-        return List(of(t.item))
+        return List(of(t.item), True)
     if isinstance(t, kinds.Set):
-        return Set(of(t.item))
+        return Set(of(t.item), True)
     if isinstance(t, kinds.Dict):
         return DictType(of(t.keys), of(t.values))
     if isinstance(t, kinds.Attributes) and isinstance(t, _foreign.PointerType):

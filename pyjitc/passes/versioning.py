@@ -20,8 +20,8 @@ from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ir.uses import readers, uses_of
 from ..ops import control
 from ..ops.arith import (
-    BNOT, BOR, CHECK_NONNEG, IADD, IGE, IGT, ILE, ILT, IMUL, INT_MAX, INTEGER_COMPARISONS, ISHL, ISHL_CK, ISHR,
-    ISUB, SHIFTS,
+    BNOT, BOR, CAST, CHECK_NONNEG, IADD, IAND, IGE, IGT, ILE, ILT, IMOD, IMUL, INT_MAX, INTEGER_COMPARISONS, ISHL,
+    ISHL_CK, ISHR, ISUB, SHIFTS,
 )
 from ..ops.memory import (
     AFFINE_IN_RANGE, ARRAY_DATA, ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, CHECK_INDEX, item_bytes,
@@ -36,6 +36,7 @@ from .rewrite import Builder, clone_blocks, drop_check, resolve, substitute
 __all__ = ["run", "no_overlap", "note_distinct", "LEAST", "MAX_ARRAYS"]
 
 invariant = lazy(f"{__package__}.invariant")  # for nests that load from memory
+settled = lazy(f"{__package__}.settled")  # for loops that carry a number which becomes small
 
 MAX_INSTS = 500  # the most instructions of a nest that is copied
 # The fewest instructions of a copy with checks that becomes a function (checked_copies.py): the call of a smaller one
@@ -45,6 +46,7 @@ MAX_ARRAYS = 4  # the most arrays that are compared for shared memory
 MAX_WAYS = 8  # the most exits of a loop whose conditions the guard tests
 MAX_WORK = 1 << 28  # the most operations of an innermost loop that runs to its end without a poll: less than 100 ms
 _LARGEST = 1 << 20  # the most that a product of two values is multiplied by in a guard
+_SETTLING = (CAST, IAND, IMOD, SELECT)
 _ROOM = 1 << 62  # the bound for the start of a sum, and for what a loop adds to it
 
 
@@ -201,6 +203,7 @@ class _Planner:
                     self.look(block, inst)
         if any(["by" in i.attrs for b in loop.blocks for i in b.insts]):
             _sums(loop, self.nest, defs, edges, plan)
+        self.find_settled(loop)
         if not plan.checks and not self.shifted or len(plan.guards) > 40:
             return None
         innermost = [stays for deepest, stays in self.stays if deepest]
@@ -244,6 +247,22 @@ class _Planner:
             staying = [k for k, edge in enumerate(branch.targets) if edge.block in loop.blocks]
             if len(staying) == 1 and len(ways) < MAX_WAYS and self.is_on_every_trip(block, loop):
                 ways[block] = branch.args[0], staying[0]
+
+    def find_settled(self, loop) -> None:
+        """Let the guard test that numbers which become small on the first trip of a loop are small before it."""
+        for one in loop.inner:
+            self.find_settled(one)
+        checked = [i for b in loop.blocks for i in b.insts if i.op.wrapping is not None and i not in self.plan.checks]
+        if not checked or not any([_may_settle(edge, loop) for source, _, edge in self.edges[loop.header]
+                                   if source in loop.blocks]):
+            return
+        starts, found = settled.find(loop, self.defs, self.edges)
+        for inst, used in found.items():
+            firsts = [starts[p] for p in used]
+            if inst not in self.plan.checks and all(map(self.is_outside, firsts)):
+                for first in firsts:
+                    self.plan.guards[self.plan.key(Affine(settled.ROOM, {first: 1}), 2 * settled.ROOM + 1)] = None
+                self.plan.checks.add(inst)
 
     def look(self, block: ir.Block, inst: ir.Inst) -> None:
         plan, op = self.plan, inst.op
@@ -340,6 +359,13 @@ def clamped(value) -> tuple | None:
     if test is None or test.op not in (ILT, ILE, IGT, IGE) or set(test.args) != set(inst.args[1:]):
         return None
     return (test.op in (ILT, ILE)) == (test.args[0] is inst.args[1]), *inst.args[1:]
+
+
+def _may_settle(edge, loop) -> bool:
+    """Whether an edge to the header of a loop may pass a small number for an int: the result of a mask, a remainder, a
+    conversion or a choice."""
+    return any([p.type is Int and v is not p and (v.inst is None or v.inst.op in _SETTLING)
+                for p, v in zip(loop.header.params, edge.args)])
 
 
 def _is_invariant(condition, loop, defs) -> bool:

@@ -75,6 +75,15 @@ def test_typeof(value, text):
     assert pickle.loads(pickle.dumps(found)) == found
 
 
+def test_reflected_is_a_list_or_set_of_the_caller():
+    assert str(types.List(types.int32)) == "list(int32)<iv=None>" and not types.List(types.int32).reflected
+    assert str(types.List(types.int32, True)) == "reflected list(int32)<iv=None>" and nb.typeof([1]).reflected
+    assert str(types.Set(types.int32)) == "set(int32)" and str(nb.typeof({1})) == "reflected set(int64)"
+    f = nb.njit(lambda x: len(x))
+    assert f([1]) == f({1}) == 1
+    assert f.signatures == [(nb.typeof([1]),), (nb.typeof({1}),)]
+
+
 def test_types_as_values():
     assert types.int64[:, ::1] == types.Array(types.int64, 2, "C") and types.int64[:].layout == "A"
     assert types.int64.bitwidth == 64 and not types.uint8.signed and types.int8.minval == -128

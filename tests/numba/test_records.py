@@ -199,3 +199,20 @@ def test_titles_name_fields():
     compiled, interpreted = np.zeros(2, dtype), np.zeros(2, dtype).view(np.recarray)
     same(nb.njit(_with_titles)(compiled), _with_titles(interpreted))
     same(compiled, np.asarray(interpreted))
+
+
+def test_disabled_compilation_of_records():
+    a, other = parts(), np.zeros(2, [("x", np.int64)])
+    f = nb.njit(lambda p: p["x"])
+    assert f(a[0]) == 1.0
+    f.disable_compile()
+    assert f(a[1]) == 2.0
+    with pytest.raises(TypeError, match="No matching definition"):
+        f(other[0])
+    f.disable_compile(False)
+    assert f(other[0]) == 0
+    f = nb.njit(lambda p: p)
+    assert f(3) == 3
+    f.disable_compile()
+    with pytest.raises(TypeError, match="takes a record; disable_compile"):
+        f(a[0])

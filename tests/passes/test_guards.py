@@ -212,3 +212,44 @@ def test_guards_of_inner_loops():
         errors += len(wanted) > 2
         assert found == wanted
     assert 50 < errors < 250
+
+
+def masked(x, y, n):
+    total = 0
+    for i in range(n):
+        x = (x * 1664525 + 1013904223) & 0xFFFFFFFF
+        total ^= x
+    return x, total
+
+
+def crossed(x, y, n):
+    for i in range(n):
+        if x & 1:
+            x, y = y * 7 & 4095, (x * 9 + 1) % 1000
+        else:
+            y = y * 5 % 1021
+    return x, y
+
+
+def in_rows(x, y, n):
+    total = 0
+    for i in range(n):
+        for j in range(3):
+            x = (x * 77 + i) & 1023
+            total += x - j
+        y = y * 3 & 255
+    return total, x, y
+
+
+@pytest.mark.parametrize("program", [masked, crossed, in_rows], ids=lambda f: f.__name__)
+def test_numbers_that_are_small_from_the_second_trip_on(program):
+    compiled = njit(program)
+    for x in (*EDGES, 2**32, 2**32 + 1, -2**32, -2**32 - 1, 2**53):
+        for y in (0, -1, 2**32, 2**32 + 1, -2**32 - 1, 2**60, MOST):
+            for n in (0, 1, 2, 7):
+                try:
+                    found = compiled(x, y, n)
+                except OverflowError:
+                    assert max(abs(x), abs(y)) * 1664525 + 1013904223 > MOST
+                else:
+                    assert found == program(x, y, n)

@@ -149,24 +149,23 @@ class ListType(MutableSequence):
 
 
 class List(ListType):
-    """The type of a Python list with items of one type; typed lists are such lists."""
-
-    reflected = True
+    """The type of a Python list with items of one type; typed lists are such lists. reflected: whether a list of the
+    caller has this type, which Numba copies and copies back."""
 
     def __init__(self, dtype, reflected=False, initial_value=None):
-        self.initial_value = initial_value
-        super().__init__(dtype, f"reflected list({dtype})<iv={initial_value}>")
+        self.reflected, self.initial_value = reflected, initial_value
+        super().__init__(dtype, f"{'reflected ' * reflected}list({dtype})<iv={initial_value}>")
 
     def __repr__(self):
         return f"List({self.dtype!r}, {self.reflected})"
 
 
 class Set(Type):
-    reflected = mutable = True
+    mutable = True
 
     def __init__(self, dtype, reflected=False):
-        self.dtype = dtype
-        super().__init__(f"reflected set({dtype})")
+        self.dtype, self.reflected = dtype, reflected
+        super().__init__(f"{'reflected ' * reflected}set({dtype})")
 
     def __repr__(self):
         return f"Set({self.dtype!r}, {self.reflected})"

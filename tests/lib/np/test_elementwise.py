@@ -292,6 +292,12 @@ def constant_powers(a):
 
 
 @pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_decimal_logarithms_of_complex_arrays(dtype):
+    a = array("complex128", 1000).astype(dtype) * np.logspace(-5, 5, 1000).astype(dtype)
+    assert np.array_equal(njit(lambda a: np.log10(a))(a), np.log10(a))
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
 def test_powers_of_complex_arrays(dtype):
     """NumPy's operator takes a fast path for the Python numbers 2, -1 and 0.5, also where they are variables."""
     a = np.array([complex(np.inf, 0), -4, 0, 1 + 2j, 3 - 1e-3j, complex(0, np.inf), complex(np.nan, 1)], dtype)

@@ -365,3 +365,17 @@ def test_several_fields_at_once():
     agree(chosen, a, ["n"], compiled=jit(chosen))
     with pytest.raises(TypingError, match="several fields at once are not compiled"):
         njit(chosen)(a, ["n"])
+
+
+@pytest.mark.parametrize("name", ["empty_like", "zeros_like", "ones_like"])
+def test_arrays_like_a_record(name):
+    make = getattr(np, name)
+    a = np.array([(1, 2.5), (3, 4.5)], [("a", np.int32), ("b", float)])
+
+    def like(a, i):
+        return make(a[i]), make(a[i], shape=(2, 2)), make(a[i], dtype=np.float32)
+
+    wanted, found = like(a, 1), njit(like)(a, 1)
+    assert [(x.shape, x.dtype, x.strides) for x in wanted] == [(x.shape, x.dtype, x.strides) for x in found]
+    if name != "empty_like":
+        assert [x.tobytes() for x in wanted] == [x.tobytes() for x in found]

@@ -150,3 +150,11 @@ def of_sequences(a):
 
 def test_sequences():
     agrees(of_sequences, njit(of_sequences), np.array([4, 0, 2, 2]))
+
+
+@pytest.mark.parametrize("x", [None, "", " ", "ab", b"", b"a", 0, 2.5, 1j, float("nan"), np.float32(0), True])
+def test_places_in_one_object(x):
+    def places(x):
+        return np.flatnonzero(x), np.argwhere(x)
+
+    agrees(places, njit(places), x)

@@ -9,6 +9,7 @@ from ....base.errors import did_you_mean
 from ....infer.meaning import UNKNOWN, Apply, Call, CallValue, Const, Expr, Mismatch, NotConstant, NotNative
 from ....infer.constants import constant, scalar_type
 from ....ops.memory import ARRAY_DIM, ARRAY_NEW
+from ....ops.structure import STRUCT_GET
 from ....types import kinds
 from ....types.kinds import Array, DType, Float, Int, NpInt, Singleton, Str, Tuple, is_integer, is_numpy_scalar
 from ....types.lattice import COUNTERPART, dtype_of, named_dtype
@@ -137,6 +138,8 @@ def _like(name, zero, value=None):
     def found(a, *given):
         *fill, dtype, order, subok, shape, device = given
         only_cpu(name, device, None)
+        if isinstance(a.type, kinds.RecordView):
+            a = Apply(STRUCT_GET, a, field=a.type.members[0][0])  # the array of one record
         if not isinstance(a.type, Array):
             keywords = {"dtype": dtype or NONE, "order": Const(Str, order or "K"), "shape": shape or NONE}
             return CallValue(constant(_AS_ARRAY[name]), a, *fill, keywords=keywords)

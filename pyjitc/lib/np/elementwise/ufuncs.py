@@ -412,7 +412,7 @@ RULES: dict[np.ufunc, dict[str, Callable]] = {
     np.exp2: {**_floats(m.EXP2), "c": lambda x: apply(m.CEXP, _times(math.log(2.0))(x))},
     np.expm1: {**_floats(m.EXPM1), "c": _complex_expm1}, np.log: _floats(m.LOG, m.CLOG),
     np.log2: {**_floats(m.LOG2), "c": lambda x: _times(1.0 / math.log(2.0))(apply(m.CLOG, x))},
-    np.log10: {**_floats(m.LOG10), "c": lambda x: _times(1.0 / math.log(10.0))(apply(m.CLOG, x))},
+    np.log10: {**_floats(m.LOG10), "c": lambda x: _times(math.log10(math.e))(apply(m.CLOG, x))},
     np.log1p: {**_floats(m.LOG1P), "c": _complex_log1p}, np.sin: _floats(m.SIN, m.CSIN),
     np.cos: _floats(m.COS, m.CCOS), np.tan: _floats(m.TAN, m.CTAN),
     np.arcsin: _floats(m.ASIN, m.CASIN), np.arccos: _floats(m.ACOS, m.CACOS),

@@ -131,7 +131,9 @@ def nonzero(a: ArrayLike):
     return positions(a)
 
 
-def flatnonzero(a: ArrayLike):
+def flatnonzero(a: NumberOrArray):
+    if not isinstance(a, np.ndarray):
+        return np.arange(1 if a else 0)
     return positions(np.ravel(a))[0]
 
 
@@ -141,7 +143,9 @@ def columns_of(out, k, ndim):
     return (out[:, k],) + columns_of(out, k + 1, ndim)
 
 
-def argwhere(a: ArrayLike):
+def argwhere(a: NumberOrArray):
+    if not isinstance(a, np.ndarray):
+        return np.empty((1 if a else 0, 0), np.int64)
     if a.ndim == 0:
         return np.empty((1 if a[()] else 0, 0), np.int64)
     mask = truths(a)
