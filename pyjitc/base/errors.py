@@ -158,7 +158,8 @@ _LONGEST = 40
 
 
 def suggest(name: str, candidates) -> str | None:
-    """The candidate that the user may have meant by `name`, or None: CPython's own rule for "Did you mean"."""
+    """The candidate that the user may have meant by `name`, or None: CPython's own rule for "Did you mean", but that
+    two neighbouring letters in the wrong order are one mistake."""
     best, distance = None, len(name)
     for candidate in candidates if len(name) <= _LONGEST else ():
         if type(candidate) is str and candidate != name and len(candidate) <= _LONGEST:
@@ -181,17 +182,18 @@ def did_you_mean(name: str, candidates) -> str:
 
 
 def _edits(a: str, b: str, limit: int) -> int:
-    """Levenshtein's distance of two names, or any number above `limit` where it is greater."""
+    """The distance of two names in edits, or any number above `limit` where it is greater."""
     if abs(len(a) - len(b)) * _MOVE > limit:
         return limit + 1
-    row = [k * _MOVE for k in range(len(b) + 1)]
-    for x in a:
-        diagonal, row[0] = row[0], row[0] + _MOVE
+    row, above = [k * _MOVE for k in range(len(b) + 1)], []
+    for i, x in enumerate(a, 1):
+        above, earlier, row = row, above, [i * _MOVE]
         for k, y in enumerate(b, 1):
-            replaced = diagonal + (0 if x == y else _CASE if x.casefold() == y.casefold() else _MOVE)
-            diagonal = row[k]
-            row[k] = min(replaced, row[k] + _MOVE, row[k - 1] + _MOVE)
-        if min(row) > limit:
+            replaced = above[k - 1] + (0 if x == y else _CASE if x.casefold() == y.casefold() else _MOVE)
+            row.append(min(replaced, above[k] + _MOVE, row[k - 1] + _MOVE))
+            if earlier and k > 1 and x == b[k - 2] and y == a[i - 2]:
+                row[k] = min(row[k], earlier[k - 2] + _MOVE)
+        if min(row) > limit and min(above) > limit:
             return limit + 1
     return row[-1]
 

@@ -168,8 +168,10 @@ def _bits(x) -> int:
     return 64 if type(x) is int else x.dtype.itemsize * 8
 
 
-def _truncate(x, *, message=_TOO_BIG, flags=""):
+def _truncate(x, *, message=_TOO_BIG, above="", flags=""):
     result = int(x)
+    if above and INT_MAX < result < 2**64:
+        raise OverflowError(above % result)
     if not INT_MIN <= result <= INT_MAX:
         raise OverflowError(message)
     return result
@@ -658,6 +660,15 @@ def _truncation_error(e, inst, value):
     e.start(infinite)
     e.error(inst, "OverflowError", "cannot convert float infinity to integer")
     e.start(big)
+    if above := inst.attrs.get("above"):
+        unsigned, big = e.label("unsigned"), e.label("big")
+        inside = e.assign(f"and i1 {e.assign(f'fcmp oge double {value}, {2.0**63!r}')}, "
+                          f"{e.assign(f'fcmp olt double {value}, {2.0**64!r}')}")
+        e.branch(inside, unsigned, big)
+        e.start(unsigned)
+        whole = e.assign(f"fptoui double {value} to i64")
+        e.error(inst, "OverflowError", above.replace("%d", "%llu"), f"i64 {whole}")
+        e.start(big)
     e.error(inst, "OverflowError", _escaped(inst.attrs.get("message", _TOO_BIG)))
 
 
@@ -896,8 +907,8 @@ FITS = _op("fits", _fits_rule, _fits, _fits_lower, attrs=True, doc="fits {type} 
 FITTED = _op("fitted", _fit_rule, _cast, _fitted_lower, attrs=True,
              doc="fitted {type} (x): x as an element of that type, which it fits")
 TRUNCATE = _op("truncate", "x: F -> int", _truncate, _truncate_lower, effects=RAISES, attrs=True,
-               doc="truncate {message, flags} (x): int(x); ValueError for nan, OverflowError beyond 64 bits; "
-               "bounded: never that; short: 32 bits are enough")
+               doc="truncate {message, above, flags} (x): int(x); ValueError for nan, OverflowError beyond 64 bits, "
+               "with the text `above` where 64 unsigned bits hold it; bounded: never that; short: 32 are enough")
 WHOLE = _op("whole", "x: F -> int", _truncate, _whole_lower, attrs=True,
             doc="whole {flags} (x): int(x) of what is known to fit in 64 bits; short: in 32")
 CHECK_NONZERO = _op("check_nonzero", "x: I|F -> I|F", _check_nonzero, _check_nonzero_lower, STRUCTURAL, effects=RAISES,

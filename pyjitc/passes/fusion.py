@@ -22,7 +22,7 @@ from .alias import Aliases, gathers
 from .operands import Overlap, retyped, strided
 from .rewrite import Builder, substitute
 
-__all__ = ["alike", "call_instead", "direct", "Fusion", "size_of"]
+__all__ = ["call_instead", "direct", "Fusion", "number_of", "size_of"]
 
 MOST = 24  # the most operands of a fused nest
 DEEPEST = 128  # the most kernels in a fused nest: every producer that joins a tree copies the tree
@@ -446,19 +446,25 @@ def direct(tree):
 
 def alike(x, y) -> bool:
     """Whether two trees compute the same function of their operands."""
-    seen = set()  # pairs of nodes that were compared: a node may have several uses in a tree
-    work = [(x, y)]
+    numbers: dict = {}
+    return number_of(x, numbers) == number_of(y, numbers)
+
+
+def number_of(tree, numbers: dict) -> int:
+    """The number of the function of its operands that a tree computes: trees with one `numbers` get the same number
+    where they compute the same function."""
+    found: dict = {}
+    work = [tree]
     while work:
-        x, y = work.pop()
-        if type(x) is Leaf or type(y) is Leaf:
-            if type(x) is not type(y) or x.index != y.index:
-                return False
-        elif (x, y) not in seen:
-            seen.add((x, y))
-            if x.kernel is not y.kernel:
-                return False
-            work += zip(x.parts, y.parts)
-    return True
+        node = work[-1]
+        missing = [] if type(node) is Leaf else [part for part in node.parts if part not in found]
+        if missing:
+            work += missing
+            continue
+        key = node.index if type(node) is Leaf else (node.kernel, *[found[part] for part in node.parts])
+        found[node] = numbers.setdefault(key, len(numbers))
+        work.pop()
+    return found[tree]
 
 
 def _costly(tree) -> bool:

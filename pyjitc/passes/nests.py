@@ -24,7 +24,7 @@ from ..ops.nest import (
 from ..types.kinds import Array, Bool, Int, is_complex
 from . import counted, dce, gvn, inline, simplify
 from .alias import Aliases
-from .fusion import Fusion, alike, call_instead, direct, size_of
+from .fusion import Fusion, call_instead, direct, number_of, size_of
 from .operands import (
     Operand, Overlap, is_const, is_made_here, is_reversed, is_settled, retyped, same, settled, step_of, stepped,
     stepping, strided,
@@ -92,6 +92,7 @@ def _outline(fn: Function) -> None:
     Equal nests share one function; the very first nest is not moved."""
     size = None
     made: dict = {}
+    numbers: dict = {}
     for block in fn.blocks:
         for k, inst in enumerate(block.insts):
             if inst.op not in NESTS:
@@ -100,7 +101,8 @@ def _outline(fn: Function) -> None:
             first, size = size is None, (size or 0) + sum(len(b.insts) for b in template.blocks) + size_of(tree)
             if first or size <= MANY:
                 continue
-            like = made.setdefault((inst.op, template, inst.result.type, *(v.type for v in inst.args)), [])
+            like = made.setdefault((inst.op, template, number_of(tree, numbers), inst.result.type,
+                                    *(v.type for v in inst.args)), [])
             own = next((own for nest, own in like if _same(nest, inst)), None)
             if own is None:
                 own = _function_of(f"{fn.name}.nest{len(made)}.{len(like)}", inst)
@@ -110,9 +112,8 @@ def _outline(fn: Function) -> None:
 
 
 def _same(nest: Inst, other: Inst) -> bool:
-    """Whether two nests of one template, with operands of the same types, compute the same."""
-    return (alike(nest.attrs["tree"], other.attrs["tree"])
-            and {**nest.attrs, "tree": None} == {**other.attrs, "tree": None})
+    """Whether two nests of one template, whose trees and operands are the same, compute the same."""
+    return {**nest.attrs, "tree": None} == {**other.attrs, "tree": None}
 
 
 def _function_of(name: str, nest: Inst) -> Function:

@@ -10,6 +10,7 @@ import pyjitc
 import pyjitc.cuda
 from pyjitc.codegen import link
 from pyjitc.codegen.partition import FEW_PASSES
+from pyjitc.passes import nests
 
 VECTOR = np.arange(1.0, 9.0)
 
@@ -72,6 +73,15 @@ def array_statements(n):
 
 def array_display(n):
     return f"def f(x):\n    return np.array([{', '.join(f'x * {j}' for j in range(n))}])\n", (3.5,)
+
+
+def arrays_in_a_list(n):
+    return f"def f(a):\n    return [{', '.join(f'a + {j}' for j in range(n))}]\n", (VECTOR,)
+
+
+def arrays_in_a_dict(n):
+    items = ", ".join(f"'k{j}': a + {j}" for j in range(n))
+    return f"def f(a):\n    return {{{items}}}\n", (VECTOR,)
 
 
 def inner_functions(n):
@@ -195,6 +205,27 @@ def test_the_code_is_no_larger_than_the_program(program, n, monkeypatch):
         assert pyjitc.njit(function)(*args) == function(*args)
         sizes.append(found[-1].count("  br "))
     assert sizes[1] <= max(1.2 * sizes[0], 1_000), sizes
+
+
+@pytest.mark.parametrize("program", [arrays_in_a_list, arrays_in_a_dict])
+def test_equal_nests_are_found_without_a_comparison_of_all(program, monkeypatch):
+    compared = 0
+    same = nests._same
+
+    def counting(*pair):
+        nonlocal compared
+        compared += 1
+        return same(*pair)
+
+    def stop(*args):
+        raise Stop
+
+    monkeypatch.setattr(nests, "_same", counting)
+    monkeypatch.setattr(link, "to_object", stop)
+    function, args = made(program, 150)
+    with pytest.raises(Stop):
+        pyjitc.njit(function)(*args)
+    assert compared <= 150
 
 
 def functions_of(text):

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy
 import pytest
 from tests.generate import check as check_module
-from tests.generate import containers, loops, objects
+from tests.generate import containers, loops, mixed, objects
 from tests.generate.check import check, described, passes, stages
 from tests.generate.check import containers as check_containers
 from tests.generate.check import loops as check_loops
@@ -50,6 +50,12 @@ def test_programs_about_objects(seed):
 def test_loops(seed):
     status, text = check_loops(loops.program(seed))
     assert status in ("ok", "skipped", "refused"), f"{text}\n{loops.program(seed)}"
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_loops_over_arrays_of_different_dtypes(seed):
+    status, text = check_loops(mixed.program(seed))
+    assert status in ("ok", "skipped", "refused"), f"{text}\n{mixed.program(seed)}"
 
 
 def test_passes_over_loops_change_the_programs(monkeypatch):

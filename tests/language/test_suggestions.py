@@ -2,6 +2,7 @@
 suggests."""
 import functools
 import math
+import time
 from typing import NamedTuple
 
 import numpy as np
@@ -94,6 +95,11 @@ def two(first, second):
     (lambda t: t[0].mas, (RECORDS,), "mass"),
     (lambda a: np.mean(a, axs=0), (A,), "axis"),
     (lambda a: a.sum(axs=0), (A,), "axis"),
+    (lambda a: a.sum(axsi=0), (A,), "axis"),
+    (lambda a: a.smu(), (A,), "sum"),
+    (lambda x: x + time.tiem(), (1.0,), "time"),
+    (lambda x: math.sqtr(x), (2.0,), "sqrt"),
+    (lambda a: sorted(a, kye=abs), (A,), "key"),
     (lambda x: two(x, secnd=x), (1.0,), "second"),
     (lambda x: Point(x, secnd=x), (1.0,), "second"),
     (lambda x: np.float64.itemsze, (1.0,), "itemsize"),
@@ -222,7 +228,9 @@ def test_the_text_of_an_overflow_names_what_wraps():
 @pytest.mark.parametrize("name, candidates, near", [
     ("totl", ["total", "totals"], "total"), ("x", ["y"], None), ("x1", ["x2"], None),
     ("lenght", ["length", "width"], "length"), ("Value", ["value"], "value"),
-    ("total", ["total"], None), ("a" * 41, ["a" * 40], None), ("frobnicate", ["sum", "mean"], None)])
+    ("total", ["total"], None), ("a" * 41, ["a" * 40], None),
+    ("tiem", ["time", "sleep"], "time"), ("axsi", ["axis", "dtype"], "axis"),
+    ("no", ["on"], None), ("frobnicate", ["sum", "mean"], None)])
 def test_nearest_name(name, candidates, near):
     assert suggest(name, candidates) == near
     assert did_you_mean(name, candidates) == (f"did you mean '{near}'?" if near else "")

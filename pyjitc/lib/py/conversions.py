@@ -35,6 +35,7 @@ _COMPLEX_ARGUMENT = provoked(complex, ()).replace("'tuple'", "'%s'")
 _BOOL_INDEX = hasattr(np.bool_, "__index__")  # before NumPy 2.3
 _ARRAY_INDEX = provoked(operator.index, np.array(1.0))
 _LONG = provoked(np.int64, 1e300)
+_ABOVE = provoked(np.uint32, 2.0**63).replace(str(2**63), "%d")  # for what an unsigned long can hold
 _TEXTS = (k.Str, k.Bytes, k.ByteArray)
 
 
@@ -140,6 +141,8 @@ def to_scalar(x: Expr, t: k.Type) -> Expr:
     if source is Float and isinstance(t, NpInt):
         if t is k.uint64:
             return Call(numbers.float_to_uint64, x)
+        if t is k.uint32:  # which NumPy makes of an unsigned long of C
+            return apply(NARROW, apply(TRUNCATE, x, message=_LONG, above=_ABOVE), type=t)
         whole = apply(TRUNCATE, x, message=_LONG)
         return cast(whole, t) if t is k.int64 else apply(NARROW, whole, type=t)
     if source is Complex and not is_complex(t):

@@ -92,13 +92,27 @@ def test_all_pairs_of_dtypes(target):
     assert not wrong, "\n".join(wrong[:20])
 
 
-@pytest.mark.parametrize("target", [np.int8, np.uint8, np.int64, np.uint64])
+@pytest.mark.parametrize("target", INTEGERS, ids=lambda t: t.__name__)
 def test_floats_of_python(target):
     compiled = njit(item)
-    for x in PARTS:
+    for x in [*PARTS, 1e19, -1e19, 2.0**64 - 4096, -(2.0**63) - 2048, -(2.0**64), 300.7, -0.5]:
         found = difference(outcome(item, (np.zeros(2, target), float(x))),
                            outcome(compiled, (np.zeros(2, target), float(x))))
         assert not found, x
+
+
+def items(a, x, n):
+    for i in range(n):
+        a[i] = x + i
+    return a
+
+
+@pytest.mark.parametrize("target", INTEGERS, ids=lambda t: t.__name__)
+def test_floats_of_python_in_a_loop(target):
+    compiled = njit(items)
+    for x in (1.5, 120.5, -1.5, 2.0**63, 2.0**64 - 8192, 1e19, -1e19):
+        assert not difference(outcome(items, (np.zeros(9, target), x, 9)),
+                              outcome(compiled, (np.zeros(9, target), x, 9))), x
 
 
 def place(a, x):
