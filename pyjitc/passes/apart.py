@@ -23,10 +23,12 @@ def spans(loop, defs, edges) -> dict[ir.Value, tuple[int, int]]:
         inner = work.pop()
         work += inner.inner
         one = counted.find(inner, defs, edges)
-        trips = None if one is None else defs.constant(one.start[one.left])
-        for p, step in one.steps.items() if trips is not None and trips > 0 else ():
+        if one is None:
+            continue
+        trips = defs.constant(one.start[one.left])
+        for p, step in one.steps.items():
             first = defs.constant(one.start[p])
-            if first is not None:
+            if first is not None and trips is not None and trips > 0:
                 last = first + step * (trips - 1)
                 found[p] = min(first, last), max(first, last)
     return found
@@ -50,9 +52,10 @@ def places(root: ir.Value, view: ir.Value, array: ir.Value, forms, affine) -> di
     array itself, and for a view those at which it was taken by an index, as axis 0 in the row `root[i]`."""
     if array is root:
         return dict(enumerate(forms))
-    if view is root or view.inst.op is not memory.ARRAY_VIEW:
+    made = view.inst
+    if view is root or made is None or made.op is not memory.ARRAY_VIEW:
         return {}
-    _, offset, *sizes = view.inst.args
+    _, offset, *sizes = made.args
     kept = [_axis(x, root) for x in sizes[view.type.ndim:]]
     terms = [_term(x, root, affine) for x in _summands(offset)]
     if None in kept or None in terms:
@@ -74,27 +77,30 @@ def _term(v: ir.Value, root: ir.Value, affine):
     made = v.inst
     if made is not None and made.op in (arith.IMUL, arith.IMUL_CK):
         for x, stride in (made.args, made.args[::-1]):
-            if _is_stride(stride, root):
-                return stride.inst.attrs["axis"], affine(x)
+            axis = _axis_of(stride, root)
+            if axis is not None:
+                return axis, affine(x)
     axis = _axis(v, root)
     return None if axis is None else (axis, counted.Affine(0, {v: 1}))
 
 
-def _is_stride(v: ir.Value, root: ir.Value) -> bool:
-    return v.inst is not None and v.inst.op is memory.ARRAY_STRIDE and v.inst.args[0] is root
+def _axis_of(stride: ir.Value, root: ir.Value) -> int | None:
+    """The axis whose stride a value is itself."""
+    made = stride.inst
+    return made.attrs["axis"] if made is not None and made.op is memory.ARRAY_STRIDE and made.args[0] is root else None
 
 
 def _axis(stride: ir.Value, root: ir.Value) -> int | None:
     """The axis of `root` along which a step of so many bytes goes; -1 for no step at all, None where it is unknown."""
-    made = stride.inst
-    if _is_stride(stride, root):
-        return made.attrs["axis"]
-    if made is not None and made.op is control.CONST:
+    made, axis = stride.inst, _axis_of(stride, root)
+    if axis is not None or made is None:
+        return axis
+    if made.op is control.CONST:
         contiguous = {"C": root.type.ndim - 1, "F": 0}.get(root.type.layout)
         return -1 if made.attrs["value"] == 0 else contiguous
-    if made is not None and made.op in (arith.IMUL, arith.IMUL_CK, arith.INEG):
-        return next((x.inst.attrs["axis"] for x in made.args if _is_stride(x, root)), None)
-    if made is not None and made.op is SELECT:  # a length of one is repeated by steps of no bytes
+    if made.op in (arith.IMUL, arith.IMUL_CK, arith.INEG):
+        return next((axis for x in made.args if (axis := _axis_of(x, root)) is not None), None)
+    if made.op is SELECT:  # a length of one is repeated by steps of no bytes
         axes = {_axis(x, root) for x in made.args[1:]} - {-1}
         return axes.pop() if len(axes) == 1 else None
     return None
