@@ -377,10 +377,12 @@ def work(job: dict) -> dict:
     except Exception:
         return {"error": relocated.shown(traceback.format_exc())}
     known = {name for _, name, _ in made.rows}
-    silent = sorted({f"{one.__module__}.{one.__qualname__}" for one in gc.get_objects()
-                     if isinstance(one, CompiledFunction) and one.__module__ in finder.paths
-                     and one.__qualname__ not in known})
-    return {"tables": made.tables, "rows": list(made.rows), "refused": list(made.refused), "silent": silent,
+    silent = [one for one in gc.get_objects() if isinstance(one, CompiledFunction)
+              and one.__module__ in finder.paths and one.__qualname__ not in known]
+    for one in silent:  # a module without code has a file that says so
+        made.tables.setdefault(one.__module__, ({}, {}))
+    return {"tables": made.tables, "rows": list(made.rows), "refused": list(made.refused),
+            "silent": sorted({f"{one.__module__}.{one.__qualname__}" for one in silent}),
             "flags": sorted(shipped.flags_here()) if job["level"] == "native" else []}
 
 

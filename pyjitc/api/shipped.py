@@ -94,6 +94,10 @@ class ShippedFunction(CompiledFunction):
 
     recompile = disable_compile = compile
 
+    def report(self, signature=None):
+        """Raises, as all that shows how a function is compiled."""
+        return self._inspect("report", signature)
+
     def _blank(self) -> tuple:
         return (_blank,)
 

@@ -136,7 +136,8 @@ def _python_function(name: str, function) -> FunctionType:
 
 def _chosen(base: Options, target: str, options: dict) -> Options:
     if target not in _TARGETS:
-        raise ValueError(f"target={target!r}: choose 'cpu' or 'parallel'; write kernels for GPUs with pyjitc.cuda")
+        raise ValueError(f"target={target!r}: choose 'cpu' or 'parallel'; for GPUs pyjitc.cuda has vectorize, and "
+                         "kernels")
     return with_environment(make_options({name: value for name, value in options.items() if name != "parallel"},
                                          base))
 

@@ -29,7 +29,7 @@ from ..pipeline import portable
 from ..pipeline.specialisation import alone
 from ..runtime.dispatcher import Callable_
 from ..types.kinds import Array, Attributes, Composite, DType, Ellipsis_, NoneType, Singleton, is_scalar
-from ..types.typeof import typeof
+from ..types.typeof import plain_array, typeof
 from .arrays import DeviceArray, adopt, mapped_address
 from .devices import current_device, stream_handle
 
@@ -351,7 +351,7 @@ def _adopted(x):
         return x._make(parts) if hasattr(x, "_make") else tuple(parts) if type(x) is tuple else x
     if isinstance(x, np.void) and x.dtype.names:  # a record is an array without axes in kernels
         return np.array(x)
-    return adopt(x)
+    return plain_array(x) if isinstance(x, np.ndarray) else adopt(x)
 
 
 def _holds(guards) -> bool:

@@ -14,11 +14,11 @@ of floats are the same with any number of threads. A loop with little work is on
 A value that is carried across iterations must be one of these: a counter; a reduction (+ * & | ^, also under a
 condition; min or max, and values assigned together with them, such as the position of the minimum); a flag that is only
 ever set to one value; or a value that no iteration reads, whose last value remains: see `carried.py`. Anything else is
-an error that names it; so is an element that all iterations write, or that one writes and another reads. Where indices
-are not known, the program guarantees that iterations are independent. A loop that needs the interpreter (printing,
-objects) runs on one thread, with a warning. The loops of derivatives of such loops ('kept' in forward mode and the
-forward part of reverse mode, 'adjoint' in the backward part) run on one thread, without a word, where they are not
-understood.
+an error that names it; so is an element that all iterations write, or that one writes and another reads. Which elements
+each iteration has for itself says `apart.py`. Where indices are not known, the program guarantees that iterations are
+independent. A loop that needs the interpreter (printing, objects) runs on one thread, with a warning. The loops of
+derivatives of such loops ('kept' in forward mode and the forward part of reverse mode, 'adjoint' in the backward part)
+run on one thread, without a word, where they are not understood.
 Needs: SSA, `independent` on headers (`independent.py`, nests.py).  Keeps: SSA.
 """
 from __future__ import annotations
@@ -36,7 +36,7 @@ from ..ops import arith as a
 from ..ops import control, exceptions, memory, random
 from ..ops.structure import UNION_MAKE
 from ..types import kinds as k
-from . import counted, dce
+from . import apart, counted, dce
 from .alias import Aliases, root_of
 from .carried import LEFT_ONLY, SUMS, Carried, Serial, element_type
 from .chunks import SHAPES, Chunks, unmark
@@ -398,29 +398,34 @@ class _Region(Carried):
         if self.kind not in ("prange", "kept", "adjoint"):
             return
         memo: dict = {}
-        accesses = []
+
+        def affine(v: ir.Value) -> counted.Affine:
+            return counted.affine(v, self.defs, self.loop.blocks, memo)
+
+        accesses, reached = [], []
         for block in self.loop.blocks:
             for inst in block.insts:
                 if inst.op is memory.ARRAY_LOAD or inst.op is memory.ARRAY_STORE:
                     root = root_of(inst.args[0])
-                    if root in self.defined and (self.kind != "adjoint" or _is_made(root)):
-                        continue
                     stores = inst.op is memory.ARRAY_STORE
                     indices = inst.args[1:-1] if stores else inst.args[1:]
-                    forms = [counted.affine(v, self.defs, self.loop.blocks, memo) for v in indices]
-                    accesses.append((inst, inst.args[0], root, stores, forms))
+                    forms = [affine(v) for v in indices]
+                    reached.append((inst.args[0], forms))
+                    if root not in self.defined or self.kind == "adjoint" and not _is_made(root):
+                        accesses.append((inst, inst.args[0], root, stores, forms))
         if self.kind == "adjoint":
             self.check_adjoints(accesses)
             return
         inner = self.inner_counters()
         same: dict[ir.Value, bool] = {}
+        own = self.own_arrays({root for _, _, root, stores, _ in accesses if stores}, reached, affine)
         for inst, array, root, stores, forms in accesses:
-            if not stores or root in self.shared:
+            if not stores or root in self.shared or root in own:
                 continue
             moves = any(self.counters.get(v) for form in forms for v in form.terms)
             fixed = self.is_same(array, inner, same) and all(
                 self.is_same(v, inner, same) for form in forms for v in form.terms)
-            if fixed or not moves and self.is_same(array, inner, same):
+            if self.is_same(array, inner, same):
                 op = self.added_up(root, accesses)
                 if op is not None:
                     self.shared[root] = op
@@ -468,6 +473,17 @@ class _Region(Carried):
             if op is None:
                 raise Serial(self.branch, "iterations may write the same elements of adjoints", hint)
             self.shared[root] = op
+
+    def own_arrays(self, stored: set[ir.Value], reached, affine) -> set[ir.Value]:
+        """Those of the arrays `stored` of whose elements no two iterations access the same one. reached: (array,
+        indices) of every access in the loop."""
+        found: dict[ir.Value, list] = {}
+        for array, forms in reached:
+            for root, view in apart.origins(array):
+                if root in stored:
+                    found.setdefault(root, []).append(apart.places(root, view, array, forms, affine))
+        inner = apart.spans(self.loop, self.defs, self.edges) if found else {}
+        return {root for root, places in found.items() if apart.are_apart(places, self, inner)}
 
     def is_own(self, accesses) -> bool:
         """Whether all accesses of an array have the same index along some axis, which moves with the loop."""

@@ -136,14 +136,18 @@ def check() -> None:
 
 
 def _mark() -> str | None:
-    """The file, beside the bytecode of this module, by which a process says that the offsets are right for this Python
-    and NumPy; None where bytecode is not kept."""
+    """The file, beside the bytecode of this module, by which a process says that what this module compares is right for
+    this Python and NumPy; None where bytecode is not kept, or NumPy's files are gone since it was imported."""
     cached = __spec__.cached
+    try:
+        core, checks = os.stat(numpy_core().__file__), os.stat(__file__)
+    except OSError:
+        return None
     if cached is None:
         return None
-    core = os.stat(numpy_core().__file__)
     offsets = [(name, value) for name, value in globals().items() if name.isupper() and name[0] != "_"]
-    key = repr((sys.version, sys.abiflags, np.__version__, core.st_size, core.st_mtime_ns, offsets))
+    key = repr((sys.version, sys.abiflags, np.__version__, core.st_size, core.st_mtime_ns,
+                checks.st_size, checks.st_mtime_ns, offsets))
     return f"{cached.rpartition('.')[0]}.{kept.digest(key.encode()).hex()}.layouts"
 
 

@@ -85,6 +85,28 @@ def test_no_code_for_this_processor(sample, bare, tmp_path):
 
 
 @needs
+def test_a_module_without_code_is_interpreted_without_a_warning(bare, tmp_path, capsys):
+    package = tmp_path / "two"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "helper.py").write_text("from pyjitc import njit\n@njit\ndef scale(x):\n    return x * 3\n")
+    (package / "main.py").write_text("from pyjitc import njit\nfrom .helper import scale\n@njit('float64(float64)')\n"
+                                     "def more(x):\n    return scale(x) + 1\n")
+    assert main(["build", str(package), "--cpu", "x86-64-v2", "--output", str(tmp_path / "built")]) == 0
+    assert "two.helper.scale has no signature" in capsys.readouterr().out
+    assert bare("-W", "error", "-c", "from two import helper, main; print(main.more(2.0), helper.scale(2.0))",
+                cwd=tmp_path / "built") == "7.0 6.0\n"
+
+
+@needs
+def test_what_shows_how_a_function_is_compiled_says_that_there_is_no_compiler(sample, bare):
+    for shown in ("report()", "inspect_llvm()", "report('float64(float64[:], int64)')"):
+        assert "a package that was built ahead of time has no compiler" in bare(
+            "-c", f"import ahead_sample as s\ns.total(s.A, 3)\ntry: s.total.{shown}\n"
+            "except Exception as error: print(error)", cwd=sample)
+
+
+@needs
 def test_a_source_that_was_changed_is_interpreted(sample, bare, tmp_path):
     shutil.copytree(sample, tmp_path / "copy")
     path = tmp_path / "copy" / "ahead_sample.py"

@@ -1610,6 +1610,93 @@ def test_elements_that_are_different(function, argument):
     agree(function, argument)
 
 
+def rows_in_place(a):
+    out = np.zeros_like(a)
+    for i in prange(len(a)):
+        out[i] += a[i]
+        out[i, ::2] -= 1
+        row = out[i]
+        row[1:] *= row[0]
+    return out
+
+
+def columns_in_place(a):
+    out = np.zeros((a.shape[1], a.shape[0]))
+    for i in prange(len(a)):
+        out[:, i] += a[i]
+        out[1:-1, i] = out[2:, i]
+    return out
+
+
+def pairs(a):
+    out = np.zeros(2 * len(a))
+    for i in prange(len(a)):
+        for j in range(2):
+            out[2 * i + j] += a[i]
+        out[2 * i + 1] -= 1
+    return out
+
+
+@pytest.mark.parametrize("function, argument", [(rows_in_place, M), (columns_in_place, M), (pairs, A)])
+def test_elements_that_no_other_iteration_has_are_changed_in_place(function, argument):
+    agree(function, argument)
+    found = report(function, argument)[0]
+    assert found.startswith("the loop over prange runs on several threads") and "copy" not in found
+
+
+def spread(a):
+    out = np.zeros(len(a) + 31, np.int64)
+    for i in prange(len(a)):
+        for j in range(32):
+            out[i + j] += a[i] * j
+    return out
+
+
+def spread_to_two(a):
+    out = np.zeros(len(a) + 1, np.int64)
+    for i in prange(len(a)):
+        out[i] += a[i]
+        out[i + 1] += 2 * a[i]
+    return out
+
+
+def spread_to_both_sides(a):
+    out = np.zeros((2 * len(a), 2), np.int64)
+    for i in prange(len(a)):
+        out[i, 0] += a[i]
+        out[2 * len(a) - 1 - i - a[i] % 3, 0] += 1
+    return out
+
+
+@pytest.mark.parametrize("function", [spread, spread_to_two, spread_to_both_sides])
+def test_sums_in_elements_that_neighbouring_iterations_share_are_reductions(function):
+    with parallel_chunksize(1):  # neighbours on different threads
+        agree(function, I)
+    assert "each chunk adds to a copy of out" in report(function, I)[0]
+
+
+def overlapping_rows(a):
+    out = np.zeros(len(a) + 3)
+    for i in prange(len(a)):
+        out[i:i + 3] += a[i]
+    return out
+
+
+def rows_of_several(a):
+    out = np.zeros_like(a)
+    for i in prange(len(a)):
+        out[i // 2] += a[i]
+    return out
+
+
+def rows_from_the_end(a):
+    out = np.zeros_like(a)
+    for i in prange(len(a)):
+        out[i - 1] += a[i]
+        out[i] += 1
+    return out
+
+
 def bins_of_greatest(a):
     m = np.zeros(50)
     for i in prange(len(a)):
@@ -1627,7 +1714,9 @@ def histogram_that_is_read(a):
     return h
 
 
-@pytest.mark.parametrize("function, argument", [(bins_of_greatest, A), (histogram_that_is_read, I)])
+@pytest.mark.parametrize("function, argument", [
+    (bins_of_greatest, A), (histogram_that_is_read, I), (overlapping_rows, A), (rows_of_several, M),
+    (rows_from_the_end, M)])
 def test_elements_that_several_iterations_may_change(function, argument):
     f = njit(parallel=True, cache=False)(function)
     with pytest.warns(ParallelWarning, match="change elements of .* that they also read"):

@@ -261,6 +261,7 @@ scaled_ = vectorize(scaled)
     (lambda: vectorize(lambda: 1), TypeError, "takes no operand"),
     (lambda: vectorize(plus, identity="x"), ValueError, "identity='x'"),
     (lambda: vectorize(target="gpu"), ValueError, "target='gpu'"),
+    (lambda: vectorize(target="cuda"), ValueError, "for GPUs pyjitc.cuda has vectorize"),
     (lambda: vectorize(lambda x: (x, x))(1.0), TypeError, "returns a number"),
     (lambda: vectorize(lambda x: None)(1.0), TypeError, "returns a number"),
     (lambda: scaled_(np.array(["a"])), TypeError, "not compiled for arrays of texts"),

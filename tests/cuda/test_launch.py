@@ -616,3 +616,17 @@ def test_compiled_functions_launch_no_kernels(launch):
             made(np.ones(4))
         assert "help: launch it outside of the compiled function" in str(caught.value)
     assert pyjitc.jit(total)(np.ones(4)) == 8.0
+
+
+def test_recarrays_and_memmaps_are_arrays_as_under_njit(tmp_path):
+    @cuda.jit
+    def move(r, x):
+        i = cuda.grid(1)
+        if i < r.size:
+            r[i]["x"] += x[i]
+
+    records = np.rec.array(np.zeros(5, [("x", "f4"), ("n", "i8")]))
+    mapped = np.memmap(tmp_path / "x", np.float32, "w+", shape=5)
+    mapped[:] = np.arange(5)
+    move[1, 8](records, mapped)
+    assert records.x.tolist() == [0, 1, 2, 3, 4]

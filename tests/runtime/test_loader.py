@@ -8,6 +8,7 @@ import signal
 import struct
 import sys
 import weakref
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -342,6 +343,13 @@ def test_layouts_are_compared_again_where_python_numpy_or_offsets_differ(monkeyp
     with monkeypatch.context() as other:
         other.setattr(np, "__version__", "2.99.0")
         assert checked()
+    with monkeypatch.context() as other:
+        other.setattr(platform, "__file__", np.__file__)  # another state of what is compared
+        assert checked()
+    with monkeypatch.context() as other:  # NumPy is being replaced while the process runs
+        other.setattr(platform, "numpy_core", lambda: SimpleNamespace(__file__=str(tmp_path / "gone.so")))
+        other.setattr(platform, "_check_numpy", lambda: None)
+        assert checked() and checked()
     with monkeypatch.context() as other:
         other.setattr(platform, "DESCR", {**platform.DESCR, "more": 25})
         assert checked()
