@@ -144,66 +144,11 @@ class Operations(Variables):
         return not self.analysis.spec.proto.library and holder.__name__.partition(".")[0] not in OWN_MODULES
 
     def known_attribute(self, x: Expr, name: str):
+        """The attribute `name` of x; where the program may change what it depends on, that is guarded."""
         if isinstance(x.type, Singleton):
-            found = self.library.known_attribute(x, name)
+            found = self.attribute_of_constant(x, name)
             if found is not None:
                 return found
-            holder = x.type.value
-            if holder is sys and name in _STREAMS:
-                return Apply(pyobject.PY_GETATTR, Const(Object, sys), name=name)
-            if isinstance(holder, pytypes.ModuleType) or _has_variables(holder, name):
-                if (id(vars(holder)), name) in self.session.outer:
-                    return self.variable_value(self.session.outer[id(vars(holder)), name], False)
-                self.session.readers.setdefault((id(vars(holder)), name), {})[self.analysis, self.block] = None
-                try:
-                    value = getattr(holder, name)
-                except AttributeError as error:
-                    if self.may_change(holder):
-                        self.session.depend(vars(holder), name, UNKNOWN)
-                    # A message of another form already says what is wrong.
-                    hint = did_you_mean(name, dir(holder)) if "has no attribute" in str(error) else ""
-                    raise Mismatch(str(error), hint, AttributeError) from None
-                if name in vars(holder) and self.may_change(holder) and not is_part_of_library(holder, name, value):
-                    self.session.depend(vars(holder), name, value)
-                return self.held_constant(value)
-            if isinstance(holder, type):
-                variable = self.class_variable(holder, name)
-                if variable is not None:
-                    return self.read_class_variable(x, name, variable, variable.content)
-                value = self.class_attribute(holder, name)
-                if value is UNKNOWN and hasattr(holder, name):
-                    if (is_fixed(holder) or name in ("__name__", "__qualname__", "__module__")) and isinstance(
-                            getattr(holder, name), str):
-                        return constant(getattr(holder, name))
-                    if name in ("__mro__", "__bases__", "__base__"):
-                        return self.held_constant(getattr(holder, name))
-                    raise NotNative(f"attribute '{name}' of a class is not compiled",
-                                    "read it outside the compiled function", AttributeError)
-                if value is UNKNOWN:
-                    raise Mismatch(f"type object '{holder.__name__}' has no attribute '{name}'", "", AttributeError)
-                if type(value) is classmethod and own(holder, name) is value:
-                    return Apply(structure.METHOD_MAKE, x, name=name)
-                if type(value) is classmethod or type(value) is pytypes.ClassMethodDescriptorType and (
-                        self.library.rule_for(value) is None):
-                    value = _bound(holder, name, value)
-                if is_descriptor(value):
-                    given = constant(value), constant(None), x
-                    return CallValue(ClassAttribute(type(value), "__get__"), *given)
-                if isinstance(value, (staticmethod, property)) or hasattr(type(value), "__set__"):
-                    value = getattr(holder, name)
-                elif is_of_library(type(value).__module__) and type(
-                        getattr(type(value), "__get__", None)) is pytypes.FunctionType:
-                    raise NotNative(f"attribute '{name}' of a class, a {type(value).__name__}, is not compiled",
-                                    "call it on an object of the class")
-                return self.held_constant(value)
-            if isinstance(holder, enum.Enum) and name in vars(holder) and name[0] != "_":
-                self.session.depend(vars(holder), name, vars(holder)[name])
-                return constant(vars(holder)[name])
-            if isinstance(holder, enum.Enum):
-                value = self.class_attribute(type(holder), name)
-                plain = plain_value(x)
-                if plain is not x and name[0] != "_" and value is vars(plain.type.python_class).get(name):
-                    return self.library.getattr(plain, name)
         elif isinstance(x.type, Tuple) and x.type.cls is not None and name not in fields(x.type.cls):
             self.class_attribute(x.type.cls, name)
         elif isinstance(x.type, Attributes) and name not in x.type.names:
@@ -220,6 +165,86 @@ class Operations(Variables):
                 if not is_fixed(cls):
                     self.session.depend(namespace(cls), name, vars(cls).get(name, UNKNOWN))
         return self.library.getattr(x, name)
+
+    def attribute_of_constant(self, x: Expr, name: str):
+        """The attribute of an object that is a constant of the compile: a module, a class, a member of an enumeration
+        and their like. None where the protocol of its type says what it is."""
+        found = self.library.known_attribute(x, name)
+        if found is not None:
+            return found
+        holder = x.type.value
+        if holder is sys and name in _STREAMS:
+            return Apply(pyobject.PY_GETATTR, Const(Object, sys), name=name)
+        if isinstance(holder, pytypes.ModuleType) or _has_variables(holder, name):
+            return self.variable_of(holder, name)
+        if isinstance(holder, type):
+            return self.attribute_of_class(x, holder, name)
+        return self.attribute_of_member(x, holder, name) if isinstance(holder, enum.Enum) else None
+
+    def variable_of(self, holder, name: str):
+        """The variable `name` of a module, or of an object that has variables as a module has."""
+        if (id(vars(holder)), name) in self.session.outer:
+            return self.variable_value(self.session.outer[id(vars(holder)), name], False)
+        self.session.readers.setdefault((id(vars(holder)), name), {})[self.analysis, self.block] = None
+        try:
+            value = getattr(holder, name)
+        except AttributeError as error:
+            if self.may_change(holder):
+                self.session.depend(vars(holder), name, UNKNOWN)
+            # A message of another form already says what is wrong.
+            hint = did_you_mean(name, dir(holder)) if "has no attribute" in str(error) else ""
+            raise Mismatch(str(error), hint, AttributeError) from None
+        if name in vars(holder) and self.may_change(holder) and not is_part_of_library(holder, name, value):
+            self.session.depend(vars(holder), name, value)
+        return self.held_constant(value)
+
+    def attribute_of_class(self, x: Expr, holder: type, name: str):
+        """The attribute `name` of a class, bound as a class binds it."""
+        variable = self.class_variable(holder, name)
+        if variable is not None:
+            return self.read_class_variable(x, name, variable, variable.content)
+        value = self.class_attribute(holder, name)
+        if value is UNKNOWN:
+            return self.attribute_of_metaclass(holder, name)
+        if type(value) is classmethod and own(holder, name) is value:
+            return Apply(structure.METHOD_MAKE, x, name=name)
+        if type(value) is classmethod or type(value) is pytypes.ClassMethodDescriptorType and (
+                self.library.rule_for(value) is None):
+            value = _bound(holder, name, value)
+        if is_descriptor(value):
+            given = constant(value), constant(None), x
+            return CallValue(ClassAttribute(type(value), "__get__"), *given)
+        if isinstance(value, (staticmethod, property)) or hasattr(type(value), "__set__"):
+            value = getattr(holder, name)
+        elif is_of_library(type(value).__module__) and type(
+                getattr(type(value), "__get__", None)) is pytypes.FunctionType:
+            raise NotNative(f"attribute '{name}' of a class, a {type(value).__name__}, is not compiled",
+                            "call it on an object of the class")
+        return self.held_constant(value)
+
+    def attribute_of_metaclass(self, holder: type, name: str):
+        """An attribute that a class has from its metaclass, such as its name."""
+        if not hasattr(holder, name):
+            raise Mismatch(f"type object '{holder.__name__}' has no attribute '{name}'", "", AttributeError)
+        if (is_fixed(holder) or name in ("__name__", "__qualname__", "__module__")) and isinstance(
+                getattr(holder, name), str):
+            return constant(getattr(holder, name))
+        if name in ("__mro__", "__bases__", "__base__"):
+            return self.held_constant(getattr(holder, name))
+        raise NotNative(f"attribute '{name}' of a class is not compiled",
+                        "read it outside the compiled function", AttributeError)
+
+    def attribute_of_member(self, x: Expr, holder: enum.Enum, name: str):
+        """The attribute of a member of an enumeration that it holds itself, or that the value gives it whose class the
+        enumeration extends; None for any other."""
+        if name in vars(holder) and name[0] != "_":
+            self.session.depend(vars(holder), name, vars(holder)[name])
+            return constant(vars(holder)[name])
+        value = self.class_attribute(type(holder), name)
+        plain = plain_value(x)
+        if plain is not x and name[0] != "_" and value is vars(plain.type.python_class).get(name):
+            return self.library.getattr(plain, name)
+        return None
 
     def class_attribute(self, cls, name):
         """The attribute that `cls.name` finds before it is bound; where the program may change it, the value is

@@ -16,8 +16,8 @@ from .flags import FunctionFlags
 __all__ = ["Loc", "Op", "Value", "Edge", "Inst", "Block", "Function", "NOWHERE", "NOTES",
            "PURE", "RAISES", "READS", "WRITES", "CONSUMES", "ALLOCATES", "HOST", "TERMINATOR", "GENERIC",
            "FREE", "CHEAP", "MODERATE", "EXPENSIVE", "CALL",
-           "BOXES", "CHECKS_FIRST", "ELEMENTARY", "KEEPS_NONE", "LOAD", "LOAD_OF_NUMBERS", "MAKES_TEXT", "MARK",
-           "NEVER_NEGATIVE", "NEW_MEMORY", "NEW_OBJECT", "ONE_FOR_ALL", "ONLY_MEMORY_ERROR", "PACKS", "ROUNDS",
+           "BOXES", "CHECKS_FIRST", "ELEMENTARY", "INEXACT", "KEEPS_NONE", "LOAD", "LOAD_OF_NUMBERS", "MAKES_TEXT",
+           "MARK", "NEVER_NEGATIVE", "NEW_MEMORY", "NEW_OBJECT", "ONE_FOR_ALL", "ONLY_MEMORY_ERROR", "PACKS", "ROUNDS",
            "SAME_MEMORY", "SAME_VALUE", "SELECTS", "SINGULAR", "STORES_ITEM", "UNPACKS", "VIEW", "WRITES_FIRST",
            "WRITES_OPERANDS",
            "ELEMENTS", "CELLS", "COUNTS", "RANDOM", "SLOTS", "ERRORS", "OBJECTS", "LISTS", "ITEMS", "TABLES", "REGIONS",
@@ -64,6 +64,7 @@ SELECTS = 524288  # its result is one of the operands after the first
 PACKS = 1048576  # its result is an aggregate of its operands, which may be of any types
 UNPACKS = 2097152  # its result is a part, which may be of any type, of the aggregate that is its operand
 MARK = 4194304  # its result is its operand, which it marks for a later pass
+INEXACT = 8388608  # its result is a float that it rounds, so that the order of a chain of such operations counts
 SAME_MEMORY = VIEW | SELECTS  # as a mask: an array that it returns is in the memory of an operand
 
 # Regions of memory, which never overlap. An operation declares those that it reads and those that it writes:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.core import CALL, CHEAP, CHECKS_FIRST, EXPENSIVE, FREE, MODERATE, PURE, RAISES, SINGULAR, Op
+from ..ir.core import CALL, CHEAP, CHECKS_FIRST, EXPENSIVE, FREE, INEXACT, MODERATE, PURE, RAISES, SINGULAR, Op
 from ..types import kinds as k
 from ..types.lattice import COUNTERPART
 from .effects import NONDIFF, STRUCTURAL, UNVARIED
@@ -847,16 +847,17 @@ IGT = _op("igt", _RELATION, _relation(operator.gt), compare("sgt", "ugt", "ogt")
 IGE = _op("ige", _RELATION, _relation(operator.ge), compare("sge", "uge", "oge"), doc="x >= y")
 
 FADD = _op("fadd", FF, _floating(np.add), llvm("fadd"), lambda b, x, y, out: (b.const(1.0), b.const(1.0)),
-           "x + y; {exact}: whatever fastmath says; {loose}: a term of a sum whose order is free", cost=MODERATE)
+           "x + y; {exact}: whatever fastmath says; {loose}: a term of a sum whose order is free", cost=MODERATE,
+           traits=INEXACT)
 FSUB = _op("fsub", FF, _floating(np.subtract), llvm("fsub"), lambda b, x, y, out: (b.const(1.0), b.const(-1.0)),
-           "x - y; {exact}, {loose}: as of fadd", cost=MODERATE)
+           "x - y; {exact}, {loose}: as of fadd", cost=MODERATE, traits=INEXACT)
 FMUL = _op("fmul", FF, _floating(np.multiply), llvm("fmul"), lambda b, x, y, out: (y, x),
-           "x * y; {exact}, {loose}: as of fadd", cost=MODERATE)
+           "x * y; {exact}, {loose}: as of fadd", cost=MODERATE, traits=INEXACT)
 FDIV = _op("fdiv", FF, _floating(np.true_divide), llvm("fdiv"),
            lambda b, x, y, out: (inverse := b.fdiv(b.const(1.0), y), b.fneg(b.fmul(out, inverse))),
            "x / y; inf or nan where y is 0; {exact}: as of fadd; {normal}: y and 1 / y are normal numbers where "
            "the result is used, so that a GPU may compute it from an approximate reciprocal", cost=EXPENSIVE,
-           traits=SINGULAR)
+           traits=SINGULAR | INEXACT)
 FREM = _op("frem", FF, _floating(np.fmod), llvm("frem"),
            lambda b, x, y, out: (b.const(1.0), b.fneg(b.trunc(b.fdiv(x, y)))), "C's fmod(x, y): the sign is that of x",
            cost=CALL)
@@ -875,6 +876,8 @@ SUMS = frozenset((IADD, ISUB, IADD_CK, ISUB_CK))
 SHIFTS = frozenset((ISHL, ISHR, ISHL_CK))
 INTEGER_COMPARISONS = (IEQ, INE, ILT, ILE, IGT, IGE)
 FLOAT_COMPARISONS = (FEQ, FNE, FLT, FLE, FGT, FGE)
+# comparison -> whether the first operand is the smaller one where it holds; none of them holds for nan
+FLOAT_ORDERS = {FLT: True, FLE: True, FGT: False, FGE: False}
 for _group in (INTEGER_COMPARISONS, FLOAT_COMPARISONS):
     _eq, _ne, _lt, _le, _gt, _ge = _group
     _total = _group is INTEGER_COMPARISONS  # a relation and its negation: with a NaN neither x < y nor x >= y holds

@@ -43,8 +43,6 @@ _TESTS = {*_STRICT, a.ILE, a.IGE, a.FLE, a.FGE, a.FEQ, a.FNE, a.BOR, a.BAND, a.B
 _SCALARS = (k.Int, k.Float, k.Bool, k.Complex)
 _MEMBER = re.compile(r"[._][0-9]+$")  # suffix in the name of a component of a variable
 _DOUBLES = (k.Float, k.float64)
-_ADDS = {a.FADD, a.FSUB}
-_LOOSE = {a.FADD, a.FSUB, a.FMUL}
 
 
 class Serial(Exception):
@@ -271,7 +269,7 @@ class Carried:
                         return None
                 elif inst.op in SUMS and (op is None or SUMS[inst.op] == op):
                     x, y = inst.args
-                    if x is y or v is y and inst.op in LEFT_ONLY or part is not None and inst.op not in _ADDS:
+                    if x is y or v is y and inst.op in LEFT_ONLY or part is not None and SUMS[inst.op][0] is not a.FADD:
                         return None
                     op = SUMS[inst.op]
                     values.setdefault(inst.result, part)
@@ -305,7 +303,7 @@ class Carried:
                 return None
         combine, neutral = op
         sums = [v.inst for v in values if v.inst is not None and v.inst.op in SUMS]
-        return _Sum([p], combine, neutral, sums[0].loc, [inst for inst in sums if inst.op in _LOOSE])
+        return _Sum([p], combine, neutral, sums[0].loc, [inst for inst in sums if "loose" in inst.op.attrs])
 
     def stays_in_header(self, inst: ir.Inst, v: ir.Value) -> bool:
         """Whether the results of an instruction of the header are only read after the loop."""

@@ -33,9 +33,6 @@ __all__ = ["run"]
 _BLOCKS = 8  # the most blocks of a loop
 _BRIEF = 24  # trips that are made faster one after the other
 
-# comparison -> whether the first operand is the smaller one where it holds; none of them holds for nan
-_LESS = {arith.FLT: True, arith.FLE: True, arith.FGT: False, arith.FGE: False}
-
 
 class _Extreme(NamedTuple):
     """A value that the loop carries. param: of the header; select: chooses the next value; x: what is compared with it;
@@ -176,6 +173,6 @@ def _extreme(p: ir.Value, after: ir.Value) -> _Extreme | None:
     if select is None or select.op is not SELECT or select.args[2] is not p or not k.is_float(p.type):
         return None
     x, test = select.args[1], select.args[0].inst
-    if test is None or test.op not in _LESS or {*test.args} != {p, x} or x is p:
+    if test is None or test.op not in arith.FLOAT_ORDERS or {*test.args} != {p, x} or x is p:
         return None
-    return _Extreme(p, select, x, _LESS[test.op] == (test.args[0] is x))
+    return _Extreme(p, select, x, arith.FLOAT_ORDERS[test.op] == (test.args[0] is x))

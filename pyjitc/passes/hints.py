@@ -8,7 +8,7 @@ from __future__ import annotations
 from ..ir import core as ir
 from ..ir.cfg import closure
 from ..ops import control
-from ..ops.arith import FADD, FDIV, FMUL, FSUB, IADD, IFLOORDIV, IMOD, IMUL, ISUB
+from ..ops.arith import FADD, IADD, IFLOORDIV, IMOD, IMUL, ISUB
 from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, CHECK_INDEX, POLL, item_bytes
 from ..types.kinds import Array, Float, Int, NpFloat, is_scalar
 from .counted import FEW, WIDE, affine
@@ -21,7 +21,6 @@ _TIGHT = 18  # most instructions of a loop with index checks that is unrolled
 _BRANCHY = 32  # most operations of a loop that branches and is unrolled
 _SMALL = 42  # most operations of a loop with polynomials that keeps four vectors in flight; a larger one keeps two
 _TINY = 14  # most operations of a loop that keeps two vectors in flight, because its loop overhead would be noticeable
-_ROUNDED = {FADD, FSUB, FMUL, FDIV}  # operations whose results depend on their order
 
 
 def packs(loop) -> bool:
@@ -233,7 +232,7 @@ def _chained(loop) -> set[ir.Value]:
         for inst in block.insts:
             if inst.result is not None:
                 parts[inst.result] = inst.args
-                if inst.op in _ROUNDED and "loose" not in inst.attrs:
+                if inst.op.traits & ir.INEXACT and "loose" not in inst.attrs:
                     sums.add(inst.result)
             for edge in inst.edges():
                 for p, v in zip(edge.block.params, edge.args, strict=True):

@@ -43,7 +43,6 @@ ROOM = 4096  # the most bytes of a function's frame for results that are compute
 LEAST = 16  # the fewest trips for which a loop is split
 MAX_INSTS = 60
 _CHECKS = {*a.CONVERSIONS, a.IADD_CK, a.ISUB_CK, a.INEG_CK}
-_ORDERED = {a.FLT, a.FLE, a.FGT, a.FGE}
 # conversions with a check -> those for values that are known to fit
 _UNCHECKED = {a.NARROW: a.CAST, a.TRUNCATE: a.WHOLE, a.FIT: a.FITTED}
 
@@ -175,7 +174,7 @@ class _Ends:
         low, high = ends
         for _ in range(4):
             test = inst.args[0].inst if inst.op is control.BRANCH else None
-            if test is not None and test.op in _ORDERED and test.args[0] is v:
+            if test is not None and test.op in a.FLOAT_ORDERS and test.args[0] is v:
                 bound = test.args[1]
                 if self.defs.block_of.get(bound) not in self.loop.blocks and self.of(bound) is not None:
                     if (test.op is a.FGT or test.op is a.FGE) == (edge is inst.targets[0]):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Callable
 
 from ..ir.cfg import LoopNest, in_edges
-from ..ir.core import TERMINATOR, Block, Edge, Function, Inst, Value
+from ..ir.core import INEXACT, TERMINATOR, Block, Edge, Function, Inst, Value
 from ..ops import arith as a
 from ..ops import memory as m
 from ..ops import structure as s
@@ -41,7 +41,6 @@ MANY = 4_000
 _HOLES = frozenset((ELEMENT, ELEMENT_UNIT, ELEMENT_STRETCHED, STRETCHED, UNIT, FLAT, IS_ARRAY, REPEATED, ROW, OVERLAPS,
                     SAVE, PUT, PUT_UNIT))
 _ELEMENTS = frozenset((ELEMENT, ELEMENT_UNIT))
-_ROUNDED = frozenset((a.FADD, a.FMUL))  # operations whose results, because of rounding, depend on their order
 
 
 def run(functions: list[Function], options=None) -> list[Function]:
@@ -465,7 +464,7 @@ def _independent(template: Function) -> Function:
                 branch = loop.header.terminator
                 branch.attrs = {**branch.attrs, "independent": "nest"}
             elif (plain is not None and not puts and any(inst.op in _ELEMENTS for inst in insts)
-                  and not any(inst.op in _ROUNDED or inst.op.effects & ~TERMINATOR and inst.op not in _ELEMENTS
+                  and not any(inst.op.traits & INEXACT or inst.op.effects & ~TERMINATOR and inst.op not in _ELEMENTS
                               for inst in insts)
                   and not any(is_complex(p.type) for p in loop.header.params)):
                 branch = loop.header.terminator

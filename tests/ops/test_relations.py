@@ -91,6 +91,14 @@ def test_traits_agree_with_effects():
         assert pure and callable(op.partials) or op.traits & ir.ROUNDS, op
 
 
+def test_sums_whose_order_is_free_are_inexact():
+    """An instruction is marked `loose` where the order of a chain of operations that round does not count."""
+    loose = [op for op in OPS.values() if "loose" in op.attrs and op.lower is not None and not op.name.startswith("v")]
+    assert {op.name for op in loose} == {"fadd", "fsub", "fmul"}
+    assert all(op.traits & ir.INEXACT and op.effects == ir.PURE for op in loose)
+    assert {op.name for op in of_trait(ir.INEXACT)} == {"fadd", "fsub", "fmul", "fdiv"}
+
+
 def test_traits_of_objects_agree_with_effects():
     for op in of_trait(ir.NEW_OBJECT):
         assert op.effects & ir.RAISES and op.effects & ir.ALLOCATES and op.effects & ir.HOST, op

@@ -15,7 +15,9 @@ from ...infer.constants import constant
 from ...infer.meaning import CallValue, NotNative
 from ...types import kinds as k
 
-__all__ = ["FUNCTIONS", "METHODS", "TIMES", "taken", "module_of", "rule_of", "names", "method_module"]
+axes = lazy(f"{__package__}.axes")
+
+__all__ = ["FUNCTIONS", "METHODS", "TIMES", "taken", "method_rule", "module_of", "rule_of", "names", "method_module"]
 
 FUNCTIONS: dict[str, str] = {
     "arrays.creation": "empty ndarray zeros ones full full_like empty_like zeros_like ones_like",
@@ -204,9 +206,9 @@ def rule_of(target):
     if module is None:
         return None
     rule = _modules[module].CALLS[target]
-    if module in _OF_LISTS:
-        return rule if module in _OF_ITEMS else taken(target, rule)
-    return with_arrays(rule if module in _OF_ITEMS else taken(target, rule), target)
+    if module not in _OF_ITEMS:
+        rule = taken(target, axes.with_axes(*_name_of(target), rule))
+    return rule if module in _OF_LISTS else with_arrays(rule, target)
 
 
 def names(module: str) -> list[str]:
@@ -220,6 +222,11 @@ def method_module(name: str):
     """The module with the rule for an ndarray method, or None."""
     module = _methods.get(name)
     return module and _modules[module]
+
+
+def method_rule(name: str):
+    """The rule of an ndarray method, which has one."""
+    return taken(name, axes.with_axes(name, "numpy", method_module(name).METHODS[name]))
 
 
 _STORES = (np.put, np.place, np.putmask)  # they convert the items of their third argument to the dtype of the first
@@ -249,10 +256,15 @@ def _is_list(t) -> bool:
     return type(t) is k.List
 
 
+def _name_of(target) -> tuple[str, str]:
+    """The name and the module of a NumPy function, or of an array method, which is given by its name."""
+    return (target, "numpy") if type(target) is str else (getattr(target, "__name__", ""),
+                                                          getattr(target, "__module__", None) or "numpy")
+
+
 def taken(target, rule):
     """The rule of a NumPy function or array method; it refuses dates unless the function accepts them."""
-    name, home = (target, "numpy") if type(target) is str else (getattr(target, "__name__", ""),
-                                                                getattr(target, "__module__", None) or "numpy")
+    name, home = _name_of(target)
     if name in TIMES and home == "numpy":
         return rule
 

@@ -146,7 +146,7 @@ class _Array(Protocol):
         return attributes.set_of_array(x, name, value)
 
     def method(self, x, name, args, kwargs):
-        rule = views.METHODS.get(name) or index.taken(name, index.method_module(name).METHODS[name])
+        rule = views.METHODS.get(name) or index.method_rule(name)
         return rule([x, *args], kwargs)
 
     def call(self, x, args, kwargs):

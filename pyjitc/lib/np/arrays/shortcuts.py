@@ -62,7 +62,7 @@ def sort_complex(a):
 def _rollaxis(a, axis: Constant, start: Constant = 0):
     n = a.type.ndim
     for name, value in (("axis", axis), ("start", start)):
-        if type(value) is bool or not hasattr(value, "__index__"):
+        if not hasattr(value, "__index__"):
             raise Mismatch(f"{name}= of np.rollaxis must be an int")
     axis, start = int(axis), int(start)
     if not -n <= axis < n:

@@ -27,6 +27,7 @@ from . import random_bits as bits
 from . import random_distributions as distributions
 from . import random_legacy as legacy_draws
 from ..arrays.creation import scalar_of
+from ..axes import as_axis, integer
 
 __all__ = ["CALLS", "PROTOCOLS"]
 
@@ -410,6 +411,7 @@ def _drawn_integers(name, gen, low, high, size, closed, masked, t):
 # -- shuffles
 
 def _axis(name, x: Expr, ndim: int):
+    x = as_axis(x)
     if not x.known or x.type is not Int:
         raise NotConstant(f"the axis of {name}() must be known at compile time", "write a constant")
     if not -ndim <= x.value < ndim:
@@ -478,6 +480,7 @@ def _choice(legacy):
         if isinstance(a.type, Array):
             if legacy and a.type.ndim != 1:
                 return Throw(ValueError, "a must be 1-dimensional")
+            axis = as_axis(axis, integer)
             if not axis.known or axis.type is not Int:
                 raise NotConstant("the axis of choice() must be known at compile time", "write a constant")
             if not -a.type.ndim <= axis.value < a.type.ndim:

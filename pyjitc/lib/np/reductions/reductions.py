@@ -22,7 +22,7 @@ from ..arrays.creation import scalar_of
 from ..indexing.masks import count_true
 from ..elementwise.ufuncs import fold_loop
 
-__all__ = ["CALLS", "EMPTY", "METHODS", "RULES", "as_index", "axes_of", "refuse_axis", "any_element"]
+__all__ = ["CALLS", "EMPTY", "METHODS", "RULES", "axes_of", "refuse_axis", "any_element"]
 
 AxisError = np.exceptions.AxisError
 EMPTY = "Mean of empty slice." if NUMPY < (2, 4) else "Mean of empty slice"
@@ -61,11 +61,6 @@ def axes_of(axis: Expr | None, ndim: int, name: str | None = None):
     if len(set(found)) != len(found):
         return Throw(ValueError, "duplicate value in 'axis'")
     return tuple(sorted(found))
-
-
-def as_index(axis: Expr | None) -> Expr | None:
-    """An axis for the functions of NumPy that accept a constant bool in the place of its number."""
-    return Const(k.Int, int(axis.value)) if axis is not None and axis.known and axis.type is k.Bool else axis
 
 
 def axes_given(axis: Expr | None, ndim: int):

@@ -21,7 +21,7 @@ from ...py import conversions
 from ..arrays import creation
 from ..indexing import subscripts
 from . import views
-from ..reductions.reductions import as_index, axes_of
+from ..reductions.reductions import axes_of
 from .views import each, elements, is_contiguous, is_writable, view_as
 
 __all__ = ["CALLS", "METHODS"]
@@ -312,8 +312,8 @@ def with_swapped_axes(a, axis1, axis2):
 
 @rule("np.swapaxes")
 def _swapaxes(a, axis1, axis2):
-    n, axis1, axis2 = a.type.ndim, as_index(axis1), as_index(axis2)
-    numbers = all(k.is_integer(x.type) or x.type is k.Bool for x in (axis1, axis2))
+    n = a.type.ndim
+    numbers = k.is_integer(axis1.type) and k.is_integer(axis2.type)
     if n and numbers and not (axis1.known and axis2.known):
         return Call(with_swapped_axes, a, axis1, axis2)
     order = list(range(n))
@@ -331,7 +331,7 @@ def _swapaxes(a, axis1, axis2):
 
 @rule("np.moveaxis")
 def _moveaxis(a, source, destination):
-    n, source, destination = a.type.ndim, as_index(source), as_index(destination)
+    n = a.type.ndim
     for name, x in (("source", source), ("destination", destination)):
         checked = axes_of(x, n, name)
         if isinstance(checked, Expr):
@@ -348,7 +348,7 @@ def _moveaxis(a, source, destination):
 
 @rule("np.expand_dims")
 def _expand_dims(a, axis):
-    axes = _constants(as_index(axis), "axis")
+    axes = _constants(axis, "axis")
     n = a.type.ndim + len(axes)
     checked = axes_of(Const(k.Tuple((Int,) * len(axes)), axes), n)
     if isinstance(checked, Expr):
@@ -409,7 +409,7 @@ def permuted_item(a, axis):
 @rule("np.flip")
 def _flip(m, axis=None):
     a = m
-    axes = axes_of(as_index(axis), a.type.ndim)
+    axes = axes_of(axis, a.type.ndim)
     if isinstance(axes, Expr):
         return axes
     if a.type.ndim == 0:
