@@ -59,7 +59,10 @@ def _too_large(inst: ir.Inst) -> Mismatch:
     return NotNative(f"the type of {repr(name) if name else 'this value'} would have more than {MAX_SIZE} parts: it "
                      f"grows with every call or round",
                      "keep the type of a variable or argument the same: an array, or one level of a tuple, where "
-                     "tuples or functions would nest")
+                     f"tuples or functions would nest{_FOR_TREES}")
+
+
+_FOR_TREES = "; for the nodes of a tree a class whose attributes are its children, or None"
 
 
 class Analysis:
@@ -156,7 +159,7 @@ class Analysis:
         if count > _MAX_CHANGES:
             raise NotNative(f"the type of {value.name or 'a value'} grows in every round of a loop",
                             "give the variable one type before the loop and keep it: an array, where a tuple would "
-                            "grow")
+                            f"grow{_FOR_TREES}")
         self.av[value] = av
         for user in self.shape.users.get(value, ()):
             if user in self.incoming:

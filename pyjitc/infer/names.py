@@ -37,7 +37,10 @@ def storable(t: Type) -> None:
         raise NotNative(f"a container that holds the method {found.name}() of {describe(found.receiver)} is not "
                         f"compiled", f"keep a function that calls it, such as lambda x: y.{found.name}(x)")
     if found is not None:
+        is_group = isinstance(found, Iterator) and str(found.state).startswith("group{")
         raise NotNative(f"a container that holds {with_article(describe(found)[1:-1])} is not compiled",
+                        "make a list of each group, which groupby() leaves empty when it goes on: "
+                        "[(key, list(group)) for key, group in groupby(x)]" if is_group else
                         "keep what it iterates over: a list, or a function that makes it")
 
 

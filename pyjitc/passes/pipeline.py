@@ -286,6 +286,12 @@ def _has_object(inst: ir.Inst) -> bool:
     return "restart" in inst.op.attrs and any_part(inst.result.type, lambda part: part is Int or part is Float)
 
 
+def _puts_constant(inst: ir.Inst) -> bool:
+    """Whether an instruction may put a number from before all loops in a container."""
+    return bool(inst.op.traits & ir.BOXES) and any([
+        (v.type is Int or v.type is Float) and (v.inst is None or v.inst.op is CONST) for v in inst.args])
+
+
 def _carries_floats(fn: ir.Function) -> bool:
     """Whether a loop may carry a float from trip to trip."""
     return any([is_float(p.type) for block in fn.blocks if block is not fn.entry for p in block.params])
@@ -421,7 +427,7 @@ _ASK: dict[Any, Callable[[ir.Function], bool]] = {
     joined_sums: lambda fn: _carries_floats(fn) and _has_nest(fn),
     localtables: lambda fn: _has(fn, _makes_table),
     parts: lambda fn: _count_loops(fn) > MOST_LOOPS,
-    reboxing: lambda fn: _has(fn, _has_object),
+    reboxing: lambda fn: _has(fn, _has_object) or _has(fn, _puts_constant),
     reload: _uses_array_again,
     recurrences: _accesses_in_arms,
     refcount: _has_references,

@@ -4,7 +4,8 @@ Runs after containers that do not escape have become native, and before referenc
 than boxing the number and freeing the box. The object is loaded where the number is read, if it is put in the same
 loop, so that it is seldom loaded in vain; where a number comes to a block from several places, so does its object. An
 operation gets objects for all its numbers or for none, since a dict changes a number in place where nothing else refers
-to it. Items of a tuple that is put are as good as numbers.
+to it. Items of a tuple that is put are as good as numbers, and so are numbers that may be None. A number from before
+all loops that a loop puts is boxed once.
 Before:  x = list_get l, i ; list_append m, x    After:  x = list_get l, i ; o = list_object l, i ; list_append m, o
 Needs: SSA, references not yet counted.  Keeps: control flow.
 """
@@ -17,8 +18,8 @@ from ..ops import containers as c
 from ..ops import tables as t
 from ..ops.control import BRANCH, CONST
 from ..ops.pyobject import PY_BOX, PY_UNBOX
-from ..ops.structure import TUPLE_GET, TUPLE_MAKE
-from ..types.kinds import Float, Int, Object, Tuple
+from ..ops.structure import TUPLE_GET, TUPLE_MAKE, UNION_MAKE
+from ..types.kinds import Float, Int, NoneType, Object, Tuple, Union
 
 __all__ = ["run"]
 
@@ -47,8 +48,13 @@ def _items(v: ir.Value) -> list[ir.Value]:
 
 
 def _is_number(v: ir.Value) -> bool:
-    """Whether a value is a number, or a tuple as it was read from a list."""
-    return v.type in _NUMBERS or type(v.type) is Tuple and v.inst is not None and v.inst.op is c.LIST_GET
+    """Whether a value is a number or may be one, or a tuple as it was read from a list."""
+    return v.type in _NUMBERS or _may_be_number(v.type) or (
+        type(v.type) is Tuple and v.inst is not None and v.inst.op is c.LIST_GET)
+
+
+def _may_be_number(t) -> bool:
+    return isinstance(t, Union) and all([member in _NUMBERS or member is NoneType for member in t.members])
 
 
 def _is_item(v: ir.Value) -> bool:
@@ -69,6 +75,7 @@ class _Objects:
         self.objects: dict[ir.Value, ir.Value] = {}
         self.steps = self.find_steps()
         self.step_of = {get.result: step for step, gets in self.steps.items() for get in gets}
+        self.boxed: set[ir.Value] = set()  # numbers from before all loops that are boxed
         self.opening: set[ir.Inst] = set()  # instructions that give objects from now on
 
     def find_steps(self) -> dict[ir.Inst, list[ir.Inst]]:
@@ -109,7 +116,7 @@ class _Objects:
         for block, inst in puts:
             loop = self.loops.of.get(block)
             numbers = [x for v in inst.args for x in (v, *_items(v)) if _is_number(x)]
-            found = [self.sources(x, loop) for x in numbers]
+            found = [self.sources(x, loop, inst.op is not PY_BOX) for x in numbers]
             if not any(found) if any(map(_items, inst.args)) else not all(found):
                 continue
             ready = {x for x, one in zip(numbers, found) if one}
@@ -130,28 +137,37 @@ class _Objects:
         if replaced:
             self.replace(replaced)
 
-    def sources(self, v: ir.Value, loop) -> set[ir.Value] | None:
-        """A number, and the parameters and loads from which it comes, if all of them have objects; else None."""
-        if v not in self.block_of or self.loops.of.get(self.block_of[v]) is not loop:
+    def sources(self, v: ir.Value, loop, may_box: bool) -> set[ir.Value] | None:
+        """A number, and the parameters and loads from which it comes, if all of them have objects; else None. may_box:
+        numbers from before all loops have objects, too."""
+        def is_ready(x):
+            return may_box and loop is not None and self.loops.of.get(self.block_of[x]) is None and (
+                x in self.block_of and not (x.inst is None and x in self.passed))
+
+        if v not in self.block_of or self.loops.of.get(self.block_of[v]) is not loop and not is_ready(v):
             return None
         found, work = {v}, [v]
         while work:
             x = work.pop()
-            if x.inst is None:
-                if x not in self.passed or not self.contains(self.loops.of.get(self.block_of[x]), loop):
+            made = x.inst
+            outer = self.loops.of.get(self.block_of[x])
+            if made is None and x in self.passed or made is not None and made.op is UNION_MAKE:
+                if not self.contains(outer, loop):
                     return None
-                work += [y for y in self.passed[x] if y not in found]
-                found.update(self.passed[x])
-            elif not self.has_object(x):
-                return None
-            else:
-                outer = self.loops.of.get(self.block_of[x])
+                before = self.passed[x] if made is None else made.args
+                work += [y for y in before if y not in found]
+                found.update(before)
+            elif self.has_object(x):
                 if outer is not loop if _is_item(x) else not self.contains(outer, loop):
                     return None
+            elif not is_ready(x):
+                return None
         return found
 
     def has_object(self, v: ir.Value) -> bool:
         made = v.inst
+        if _may_be_number(v.type):
+            return made is not None and made.op is c.LIST_GET
         return _is_item(v) or v in self.step_of or made is not None and (
             made.op is c.LIST_GET or made.op is t.DICT_GET and made.unwind is None
             or made.op is PY_UNBOX and "otherwise" not in made.attrs)
@@ -164,10 +180,17 @@ class _Objects:
 
     def make(self, values) -> None:
         for v in values:
-            if v not in self.objects:
+            if v not in self.objects and v.inst is not None and v.inst.op is UNION_MAKE:
+                self.make(v.inst.args)
+                self.objects[v] = self.objects[v.inst.args[0]]
+            elif v not in self.objects:
                 unboxed = v.inst is not None and v.inst.op is PY_UNBOX
                 self.objects[v] = v.inst.args[0] if unboxed else ir.Value(Object)
-                if _is_item(v):
+                if v.inst is None and v in self.passed:
+                    continue
+                if not self.has_object(v):
+                    self.boxed.add(v)
+                elif _is_item(v):
                     self.make(v.inst.args)
                 elif v in self.step_of:
                     self.opening.add(self.step_of[v])
@@ -177,12 +200,14 @@ class _Objects:
     def insert(self, made: dict[ir.Inst, list[ir.Inst]]) -> None:
         """Load the objects where their numbers are loaded, and pass them to blocks with these."""
         for block in self.fn.blocks:
-            kept = []
+            kept = [self.box(p, block.insts[0].loc) for p in block.params if p in self.boxed]
             for inst in block.insts:
                 kept += made.get(inst, [])
                 kept += self.opened(inst)
                 o = self.objects.get(inst.result)
-                if o is not None and inst.op is c.LIST_GET:
+                if inst.result in self.boxed:
+                    kept.append(self.box(inst.result, inst.loc))
+                elif o is not None and inst.op is c.LIST_GET:
                     kept.append(ir.Inst(c.LIST_OBJECT, inst.args, None, o, inst.loc))
                 elif o is not None and _is_item(inst.result):
                     place = ir.Inst(CONST, (), {"value": inst.attrs["index"]}, ir.Value(Int), inst.loc)
@@ -193,7 +218,11 @@ class _Objects:
                                                if p in self.objects]]
             block.insts = kept
         for block in self.fn.blocks:
-            block.params = [*block.params, *[self.objects[p] for p in block.params if p in self.objects]]
+            block.params = [*block.params, *[self.objects[p] for p in block.params if p in self.objects
+                                             and p not in self.boxed]]
+
+    def box(self, v: ir.Value, loc) -> ir.Inst:
+        return ir.Inst(PY_BOX, (v,), None, self.objects[v], loc)
 
     def opened(self, inst: ir.Inst) -> list[ir.Inst]:
         """An instruction, or those that stand for it where it is to give objects."""

@@ -1,5 +1,6 @@
 """Under `jit` an int that leaves 64 bits continues as a Python int: if the call has had no visible effect yet, the
 interpreter repeats it."""
+import itertools
 import math
 
 import numpy as np
@@ -169,3 +170,35 @@ def test_handlers_do_not_see_that_the_call_begins_anew():
     agree(in_finally, 5, compiled=(late := jit(in_finally)))
     with pytest.raises(OverflowError):  # the effects of the `finally` would happen twice
         late(30)
+
+
+def fibonacci():
+    a, b = 0, 1
+    while True:
+        yield a
+        a, b = b, a + b
+
+
+def used_up(n):
+    return list(itertools.islice(fibonacci(), n)), max(fibonacci_below(n))
+
+
+def fibonacci_below(n):
+    for k, x in enumerate(fibonacci()):
+        if k == n:
+            return
+        yield x
+
+
+def test_a_generator_that_the_function_uses_up_is_unlimited():
+    compiled = jit(used_up)
+    for n in (5, 120):
+        agree(used_up, n, compiled=compiled)
+
+
+def test_a_generator_that_left_stays_within_64_bits():
+    expected = list(itertools.islice(fibonacci(), 90))
+    for left in (jit(fibonacci)(), jit(lambda: fibonacci())()):
+        assert list(itertools.islice(left, 90)) == expected
+        with pytest.raises(OverflowError, match="does not fit in 64 bits"):
+            list(left)

@@ -311,17 +311,17 @@ def zip_longest(fill, *iterables):
 
 
 def longest_step(s):
-    return longest_steps(STRUCT_GET(s, field="0"), STRUCT_GET(s, field="1"), STRUCT_GET(s, field="2"), 0, (), (), ())
+    return longest_steps(
+        STRUCT_GET(s, field="0"), STRUCT_GET(s, field="1"), STRUCT_GET(s, field="2"), 0, (), (), (), False)
 
 
-def longest_steps(states, alive, fill, k, items, done, left):
+def longest_steps(states, alive, fill, k, items, done, left, some):
     if k == len(states):
-        for one in left:
-            if one:
-                return True, items, PACK(done, left, fill, name="zip_longest")
+        if some:
+            return True, items, PACK(done, left, fill, name="zip_longest")
         return False, NOTHING, NOTHING
     x, state, has = longest_item(states[k], alive[k], fill)
-    return longest_steps(states, alive, fill, k + 1, items + (x,), done + (state,), left + (has,))
+    return longest_steps(states, alive, fill, k + 1, items + (x,), done + (state,), left + (has,), some or has)
 
 
 def longest_item(state, alive, fill):

@@ -100,7 +100,9 @@ def of_tuples(x, y):
 
 def of_pools(x, y):
     """The lists from which these functions choose are made by compiled code."""
-    return (list(itertools.combinations(x, 2)), list(itertools.permutations(y, 3)), list(itertools.product(x, x)),
+    return (list(itertools.combinations(x, 2)), list(itertools.permutations(y, 3)), list(itertools.product(x, y)),
+            list(itertools.repeat(y[1], 3)),
+            list(itertools.zip_longest(x, y[:2])), list(itertools.zip_longest(x, x[:1], fillvalue=x[2])),
             list(itertools.combinations_with_replacement(y, 2)), list(itertools.pairwise(x)))
 
 
