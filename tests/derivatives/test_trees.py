@@ -704,3 +704,24 @@ def test_parameters_among_the_other_results():
     np.testing.assert_array_equal(h[0], X * B)
     value, aux = value_and_grad(lambda p: (p[0] if p[0] > 0.0 else 0, p), has_aux=True)([2.0, 3.0])[0]
     assert (value, aux) == (2.0, [2.0, 3.0])
+
+
+def oscillator(u, v, n):
+    state = dict(u=u, v=v)
+    for _ in range(n):
+        state = dict(u=state["u"] + 0.1 * state["v"], v=state["v"] - 0.1 * np.sin(state["u"]))
+    return np.sum(state["u"] ** 2)
+
+
+def oscillator_of_tuples(u, v, n):
+    for _ in range(n):
+        u, v = u + 0.1 * v, v - 0.1 * np.sin(u)
+    return np.sum(u ** 2)
+
+
+def test_dicts_of_keywords_as_the_state_of_a_loop_and_as_results():
+    for found, expected in zip(grad(oscillator, (0, 1))(X, B, 3), grad(oscillator_of_tuples, (0, 1))(X, B, 3)):
+        np.testing.assert_allclose(found, expected, rtol=1e-14)
+    change = jvp(lambda x: dict(s=np.sum(x ** 2), c=np.cos(x)), (X,), (B,))[1]
+    assert list(change) == ["s", "c"] and change["s"] == pytest.approx(2 * X @ B)
+    np.testing.assert_allclose(change["c"], -np.sin(X) * B)
