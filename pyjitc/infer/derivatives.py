@@ -48,7 +48,7 @@ def settle(evaluator, e: Derived):
         return evaluator.settle(Derived(e.callee, e.operands, "pull", e.wrt, (one,), e.has_aux,
                                         memory=e.memory))
     if e.mode == "gradient":
-        if e.of_displays is not None and is_one_of_numbers(found):
+        if e.of_displays is not None and (is_one_of_numbers(found) or e.has_aux and holds_display(av[0])):
             return evaluator.settle(e.of_displays(e, av[0]))
     elif e.of_displays is not None and k.any_part(found, lambda part: isinstance(part, k.Dict)):
         raise NeedsDisplays(f"{name}() returns a dict that is an object of Python, of which there is no derivative",
@@ -192,11 +192,14 @@ def _fits(t, wanted) -> bool:
 
 
 def check_argument(name, i, t):
-    """Refuse the derivative by argument i of type t, where nothing in it can vary."""
+    """Refuse the derivative by argument i of type t, where nothing in it can vary, or what varies is in a list or dict
+    that is an object of Python."""
+    if k.any_part(t, lambda part: isinstance(part, k.Container) and (not varies(t) or any(
+            [k.any_part(k.closed(inner), varies) for inner in part.parameters]))):
+        raise NeedsDisplays(f"the derivative of {name}() by argument {i} is asked for, which "
+                            f"{'is' if isinstance(t, k.Container) else 'holds'} an object of Python, {describe(t)}",
+                            _WRITTEN_OUT)
     if not varies(t):
-        if k.any_part(t, lambda part: isinstance(part, k.Container)):
-            raise NeedsDisplays(f"the derivative of {name}() by argument {i} is asked for, which is an object of "
-                                f"Python, {describe(t)}", _WRITTEN_OUT)
         raise Mismatch(f"the derivative of {name}() by argument {i} is asked for, which is {describe(t)}: only floats, "
                        "complex numbers and arrays of these vary",
                        "pass 1.0 for 1, or x.astype(float), or leave it out of argnums")

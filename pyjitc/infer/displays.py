@@ -97,8 +97,8 @@ def _handed_on(fn, texts) -> set[ir.Value]:
     """The values of the dict displays that a function only returns or passes to calls, alone or inside other displays,
     and reads by constant keys, through all of its variables."""
     users = users_of(fn.blocks)
-    return {inst.result for block in fn.blocks for inst in block.insts if inst.op is generic.DICT
-            and _is_handed_on(inst.result, users, texts, set())}
+    return {x for x, inst in _displays(fn, True).items() if inst.op is not generic.DICT_MERGE
+            and _is_handed_on(x, users, texts, set())}
 
 
 def _is_handed_on(x, users, texts, seen) -> bool:
@@ -137,9 +137,18 @@ def replaced(fn, returned: bool) -> bool:
         or any(not made.isdisjoint(e.args) for e in inst.edges()) for block in fn.blocks for inst in block.insts)
 
 
+def _displays(fn, returned) -> dict[ir.Value, ir.Inst]:
+    """The results of the instructions that make dicts whose keys may be constant texts. returned: whether `dict(a=x)`
+    is one of these."""
+    called = {inst.result for block in fn.blocks for inst in block.insts
+              if returned and inst.op is generic.GLOBAL and inst.attrs["name"] == "dict"}
+    return {inst.result: inst for block in fn.blocks for inst in block.insts
+            if inst.op is generic.DICT or inst.op is generic.DICT_MERGE or inst.op is generic.CALL
+            and inst.args[0] in called and len(inst.args) == len(inst.attrs.get("kwnames") or ()) + 1 > 1}
+
+
 def _read_only(fn, returned) -> set[ir.Inst]:
-    made = {inst.result: inst for block in fn.blocks for inst in block.insts
-            if inst.op is generic.DICT or inst.op is generic.DICT_MERGE}
+    made = _displays(fn, returned)
     if not made:
         return set()
     texts = _texts(fn)

@@ -432,6 +432,9 @@ class Operations(Variables):
         names = inst.attrs.get("kwnames") or ()
         count = len(operands) - len(names)
         callee = operands[0]
+        if callee.value is dict and self.session.findings.returned and inst in displays.read_only(
+                self.analysis.fn, True):
+            return dict_of(list(zip(names, operands[1:])))  # dict(a=x), as {"a": x}
         meaning = self.whole_call(inst, callee, operands[1:count], dict(zip(names, operands[count:])))
         made = isinstance(callee.type, Singleton) and self.library.makes_iterator(callee.type.value)
         if made and not self.consumed_once():

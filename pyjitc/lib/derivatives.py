@@ -28,7 +28,7 @@ def gradients(f, argnums: Constant, has_aux: Constant, args, marks=None, memory:
     gradients are those of the value. memory: the bytes that may be kept for each loop; 0 for no limit."""
     if marks is not None or holds_display(args.type):
         return _of_trees(gradients_of_trees, f, argnums, args, marks, constant(has_aux), constant(memory))
-    return Derived(f, _items(args), "gradient", argnums, (), has_aux, _of_numbers, memory)
+    return Derived(f, _items(args), "gradient", argnums, (), has_aux, _of_numbers_or_lists, memory)
 
 
 @intrinsic
@@ -66,10 +66,14 @@ def _of_lists(e, result):
     return CallValue(constant(pulled_of_lists), e.callee, marked(result), *given, constant(e.has_aux), *seeds)
 
 
-def _of_numbers(e, result):
+def _of_numbers_or_lists(e, result):
     """The gradient of a function that returns a float on some paths and an int or a float32 on others, by the gradient
-    of the function whose result is converted to a float."""
+    of the function whose result is converted to a float; or of a function whose other results hold displays, by that
+    of the function that returns tuples in their place."""
     given = of_trees(e.operands, e.wrt, None)[:-1]
+    if e.has_aux and holds_display(result):
+        return CallValue(constant(gradients_beside_lists), e.callee, marked(result.elements[1]), *given,
+                         constant(e.memory))
     return CallValue(constant(gradients_of_numbers), e.callee, *given, constant(e.has_aux),
                      constant(e.memory))
 
@@ -78,6 +82,16 @@ def gradients_of_numbers(f, marks, order, varied, others, has_aux, memory):
     value, (found,) = gradients(as_float_beside if has_aux else as_float, (3,), has_aux,
                                 (f, marks, order, varied, others), None, memory)
     return value, found
+
+
+def gradients_beside_lists(f, of_others, marks, order, varied, others, memory):
+    (value, aux), (found,) = gradients(with_tuples_beside, (3,), True, (f, marks, order, varied, others), None, memory)
+    return (value, structured(of_others, aux)), found
+
+
+def with_tuples_beside(f, marks, order, varied, others):
+    value, aux = arranged(f, marks, order, varied, others)
+    return value, flat(aux)
 
 
 def as_float(f, marks, order, varied, others):

@@ -7,10 +7,14 @@ has got other keys in the meantime. Loaded by programs that pass such dicts.
 from __future__ import annotations
 
 from ..infer.constants import constant
-from ..infer.meaning import CallValue, Operand
+from ..infer.expressions import list_of
+from ..infer.meaning import Apply, CallValue, Operand
 from ..ir import core as ir
 from ..ops import control, generic
-from ..types.kinds import Dict, Singleton, Str, Union, closed
+from ..ops.structure import TUPLE_MAKE
+from ..types.kinds import (
+    Dict, ListDisplay, Singleton, Str, Tuple, Union, all_parts, closed, is_plain_tuple,
+)
 from . import trees
 
 __all__ = ["written_out"]
@@ -18,13 +22,21 @@ __all__ = ["written_out"]
 
 def written_out(evaluator, operands) -> list:
     """The operands of a call of a derivative, with dicts as displays of their items where their keys are known."""
-    return [_written_out(evaluator, x) if type(x) is Operand and x.index >= 0 and isinstance(x.type, Dict) else x
+    return [_written_out(evaluator, x, evaluator.inst.args[x.index]) if type(x) is Operand and x.index >= 0 else x
             for x in operands]
 
 
-def _written_out(evaluator, x):
-    analysis = evaluator.analysis
-    found = _structure(analysis, evaluator.inst.args[x.index], x.type, set())
+def _written_out(evaluator, x, value):
+    """The operand x, which is `value` of the program, and may be a dict or a tuple or list of dicts."""
+    if not isinstance(x.type, Dict):
+        made = evaluator.analysis.shape.definitions.get(value)
+        if made is None or made.op not in (generic.TUPLE, generic.LIST) or not (
+                is_plain_tuple(x.type) or type(x.type) is ListDisplay) or not any(
+                    [isinstance(part, Dict) for part in all_parts(x.type)]):
+            return x
+        items = [_written_out(evaluator, *one) for one in zip(trees.parts_of(x), made.args)]
+        return Apply(TUPLE_MAKE, *items, cls=None) if type(x.type) is Tuple else list_of(items)
+    found = _structure(evaluator.analysis, value, x.type, set())
     if found is None:
         return x
     made, av = evaluator.settle(CallValue(constant(trees.display_of), x, *map(trees.constant_marks, found)))

@@ -20,7 +20,7 @@ from .rule import Constant, intrinsic
 
 __all__ = ["aligned", "applied", "called", "called_with", "constant_marks", "count_leaves", "display_of", "flat",
            "holder", "is_tree", "kind_of", "leaf_at", "leaves_of", "like", "mapped_tree", "marked", "marks_of",
-           "may_vary", "nested", "none_like", "of_trees", "place_of", "restored", "structured", "tuples",
+           "may_vary", "nested", "none_like", "of_trees", "parts_of", "place_of", "restored", "structured", "tuples",
            "with_leaves", "with_structures", "without_displays"]
 
 
@@ -35,7 +35,8 @@ def marks_of(t) -> Any:
     return "dict", t.names, tuple(map(marks_of, t.parts))
 
 
-def _items(x: Expr) -> list[Expr]:
+def parts_of(x: Expr) -> list[Expr]:
+    """The items of a tuple or of a display."""
     if type(x.type) is k.Tuple:
         return [Apply(s.TUPLE_GET, x, index=n) for n in range(len(x.type.elements))]
     return [Apply(s.STRUCT_GET, x, field=name) for name in x.type.names]
@@ -45,7 +46,7 @@ def tuples(x: Expr) -> Expr:
     """A value with its list and dict displays converted to tuples."""
     if not holds_display(x.type):
         return x
-    return Apply(s.TUPLE_MAKE, *map(tuples, _items(x)), cls=x.type.cls if type(x.type) is k.Tuple else None)
+    return Apply(s.TUPLE_MAKE, *map(tuples, parts_of(x)), cls=x.type.cls if type(x.type) is k.Tuple else None)
 
 
 def aligned(like, x: Expr) -> Expr:
@@ -59,9 +60,9 @@ def aligned(like, x: Expr) -> Expr:
                  for name, part in zip(like.names, like.parts)]
         return Apply(s.STRUCT_MAKE, *[item for _, item in items],
                      type=k.DictDisplay.of([(name, item.type) for name, item in items]))
-    if type(t) is not type(like) or not holds_display(t) or len(_items(x)) != len(_parts(like)):
+    if type(t) is not type(like) or not holds_display(t) or len(parts_of(x)) != len(_parts(like)):
         return x
-    items = list(map(aligned, _parts(like), _items(x)))
+    items = list(map(aligned, _parts(like), parts_of(x)))
     return list_of(items) if type(t) is k.ListDisplay else Apply(s.TUPLE_MAKE, *items, cls=t.cls)
 
 
@@ -74,7 +75,7 @@ def _structured(marks, x: Expr) -> Expr:
     if marks is None or type(x.type) is not k.Tuple:
         return x
     kind, keys, parts = marks
-    items = [_structured(part, item) for part, item in zip(parts, _items(x))]
+    items = [_structured(part, item) for part, item in zip(parts, parts_of(x))]
     if kind == "tuple":
         return Apply(s.TUPLE_MAKE, *items, cls=x.type.cls)
     if kind == "list":
@@ -112,21 +113,21 @@ def structured(marks, x):
 
 def with_structures(marks: Expr, args: Expr) -> Expr:
     """The tuple of arguments, each converted to its structure."""
-    return Apply(s.TUPLE_MAKE, *map(_structured, _known(marks), _items(args)), cls=None)
+    return Apply(s.TUPLE_MAKE, *map(_structured, _known(marks), parts_of(args)), cls=None)
 
 
 @intrinsic
 def arranged(f, marks, order, varied, others):
     """The call of f with arguments converted to their structures. order: for each argument, (whether it is in `varied`,
     its position there or in `others`)."""
-    given = [_items(varied)[n] if varies else _items(others)[n] for varies, n in _known(order)]
+    given = [parts_of(varied)[n] if varies else parts_of(others)[n] for varies, n in _known(order)]
     return CallValue(f, *map(_structured, _known(marks), given))
 
 
 @intrinsic
 def called(f, marks, args):
     """The call f(*args) with arguments converted to their structures."""
-    given = _items(args)
+    given = parts_of(args)
     if marks.type is not k.NoneType:
         given = list(map(_structured, _known(marks), given))
     return CallValue(f, *given)
@@ -179,14 +180,14 @@ def _is_tree(x: Expr) -> bool:
 
 
 def _leaves(x: Expr) -> list[Expr]:
-    return [leaf for item in _items(x) for leaf in _leaves(item)] if _is_tree(x) else [x]
+    return [leaf for item in parts_of(x) for leaf in _leaves(item)] if _is_tree(x) else [x]
 
 
 def _rebuilt(x: Expr, leaves) -> Expr:
     """A tree of tuples with the structure of x, of the next leaves of an iterator."""
     if not _is_tree(x):
         return next(leaves)
-    items = [_rebuilt(item, leaves) for item in _items(x)]
+    items = [_rebuilt(item, leaves) for item in parts_of(x)]
     return Apply(s.TUPLE_MAKE, *items, cls=x.type.cls if type(x.type) is k.Tuple else None)
 
 
@@ -278,7 +279,7 @@ def results(f, given):
 @intrinsic
 def with_leaves(x, leaves):
     """A tree of tuples with the structure of x, of the items of the tuple `leaves`."""
-    return _rebuilt(x, iter(_items(leaves)))
+    return _rebuilt(x, iter(parts_of(leaves)))
 
 
 @intrinsic
@@ -291,7 +292,7 @@ def place_of(at: Constant, n: Constant):
 def called_with(f, marks, place, args, leaf):
     """The call f(*args) with another leaf at `place`."""
     at, n = _known(place)
-    given = _items(args)
+    given = parts_of(args)
     leaves = _leaves(given[at])
     leaves[n] = leaf
     if marks.type is k.NoneType:
@@ -324,11 +325,11 @@ def nested(y, marks, at: Constant, x, found):
     def of(y, parts):
         if not _is_tree(y):
             return at_leaf(parts)
-        given = [[x] * len(_items(y)) if x.type is k.NoneType else _items(x) for x in parts]
-        items = [of(item, list(one)) for item, one in zip(_items(y), zip(*given))]
+        given = [[x] * len(parts_of(y)) if x.type is k.NoneType else parts_of(x) for x in parts]
+        items = [of(item, list(one)) for item, one in zip(parts_of(y), zip(*given))]
         return Apply(s.TUPLE_MAKE, *items, cls=y.type.cls if type(y.type) is k.Tuple else None)
 
-    return _structured(marks_of(y.type), of(y, _items(found)))
+    return _structured(marks_of(y.type), of(y, parts_of(found)))
 
 
 def applied(f, marks, order, varied, others):

@@ -671,3 +671,57 @@ def test_a_dict_that_got_another_key():
     np.testing.assert_array_equal(njit(added)(W, B, x, X, "b"), grad(squares)({"w": W, "b": B}, x, X)["b"])
     with pytest.raises(TypeError, match="has other keys, or another order of keys, than where the function"):
         njit(added)(W, B, x, X, "c")
+
+
+def test_dicts_that_the_program_changes_inside_lists_and_tuples():
+    def product(q, x):
+        return np.sum(q[0]["w"] @ x) * np.sum(q[1]["b"] * x)
+
+    def of_list(w, b, x):
+        p = {"w": w, "b": b}
+        p["w"] = 2 * p["w"]
+        q = [p, {"b": b}]
+        return grad(product)(q, x)[0]["w"], grad(product)((p, {"b": b}), x)[1]["b"]
+
+    found, expected = njit(of_list)(W, B, X), of_list(W, B, X)
+    np.testing.assert_allclose(found[0], expected[0], rtol=1e-12)
+    np.testing.assert_allclose(found[1], expected[1], rtol=1e-12)
+
+    def of_unknown_keys(b, x):
+        p = {}
+        p["b"] = b
+        return grad(lambda q: np.sum(q[0]["b"] * q[1]))((p, x))
+
+    with pytest.raises(TypingError, match="which holds an object of Python"):  # its gradient was None
+        njit(of_unknown_keys)(B, X)
+
+
+def test_parameters_among_the_other_results():
+    found, (same, h) = grad(lambda p, x: (np.sum(p["w"] @ x), (p, [x * p["b"], 1])), has_aux=True)({"w": W, "b": B}, X)
+    np.testing.assert_array_equal(found["w"], np.broadcast_to(X, (3, 3)))
+    assert list(same) == ["w", "b"] and type(h) is list and h[1] == 1
+    np.testing.assert_array_equal(same["w"], W)
+    np.testing.assert_array_equal(h[0], X * B)
+    value, aux = value_and_grad(lambda p: (p[0] if p[0] > 0.0 else 0, p), has_aux=True)([2.0, 3.0])[0]
+    assert (value, aux) == (2.0, [2.0, 3.0])
+
+
+def oscillator(u, v, n):
+    state = dict(u=u, v=v)
+    for _ in range(n):
+        state = dict(u=state["u"] + 0.1 * state["v"], v=state["v"] - 0.1 * np.sin(state["u"]))
+    return np.sum(state["u"] ** 2)
+
+
+def oscillator_of_tuples(u, v, n):
+    for _ in range(n):
+        u, v = u + 0.1 * v, v - 0.1 * np.sin(u)
+    return np.sum(u ** 2)
+
+
+def test_dicts_of_keywords_as_the_state_of_a_loop_and_as_results():
+    for found, expected in zip(grad(oscillator, (0, 1))(X, B, 3), grad(oscillator_of_tuples, (0, 1))(X, B, 3)):
+        np.testing.assert_allclose(found, expected, rtol=1e-14)
+    change = jvp(lambda x: dict(s=np.sum(x ** 2), c=np.cos(x)), (X,), (B,))[1]
+    assert list(change) == ["s", "c"] and change["s"] == pytest.approx(2 * X @ B)
+    np.testing.assert_allclose(change["c"], -np.sin(X) * B)
