@@ -147,16 +147,20 @@ def _disabled() -> bool:
 
 
 class _Made(ufuncs.Record):
-    """The common part of both. loops: dtypes of the inputs -> those of the results."""
+    """The common part of both. loops: dtypes of the inputs -> those of the results; promised: dtypes of the operands of
+    the loops that the ufunc had from which this one was made by pickling; remade: the function by which it is
+    unpickled."""
 
     __slots__ = ("function", "options", "declared", "dynamic", "loops", "counts", "arguments", "results",
-                 "identity", "exact")
+                 "identity", "exact", "promised", "remade")
 
     def __init__(self, function: FunctionType, options: Options, declared, arguments: tuple, identity):
         super().__init__()
         self.function, self.options, self.declared, self.arguments = function, options, declared, arguments
         self.identity = identity
         self.exact: set[tuple[np.dtype, ...]] = set()  # dtypes of all operands of the loops
+        self.promised: frozenset[tuple[np.dtype, ...]] = frozenset()
+        self.remade: Callable = remade
         self.dynamic = not declared
         self.loops: dict[tuple[np.dtype, ...], tuple[np.dtype, ...]] = {}
         self.counts = dict.fromkeys(COUNTED, 0)
@@ -201,7 +205,7 @@ class _Made(ufuncs.Record):
         types = self.operand_types(ufunc, classes)
         key = tuple(map(dtype_of, types))
         if key not in self.loops:
-            if not self.dynamic:
+            if not self.dynamic and not any([one[:len(key)] == key for one in self.promised]):
                 raise TypeError(f"{ufunc.__name__}() compiles no further loops: disable_compile() was called; it has "
                                 f"{', '.join(ufunc.types)}")
             specialisation.alone(self.add, ufunc, types)
@@ -404,6 +408,8 @@ def _with_results(ufunc, *args, **kwargs):
     types = (*element_types(found), *results)
     key = tuple(map(dtype_of, types))
     if key not in record.exact:
+        if not record.dynamic and key not in record.promised:
+            return ufuncs.RETRY
         specialisation.alone(record.add, ufunc, types)
     return ufunc(*args, signature=key, **kwargs)
 
@@ -491,10 +497,14 @@ def _reduced(ufunc):
     else:
         named, contents = None, pickling.written(
             SimpleNamespace(py_func=record.function, __module__=record.function.__module__))
-    return _remade, (named, contents, record.function.__qualname__, record.arguments, record.declared, record.options)
+    loops = tuple(sorted(record.exact | record.promised, key=str)) if not record.declared else ()
+    return record.remade, (named, contents, record.function.__qualname__, record.arguments, record.declared,
+                           record.options, loops)
 
 
-def _remade(named, contents, qualname, arguments, declared, options):
+def remade(named, contents, qualname, arguments, declared, options, loops=()):
+    """The ufunc of a pickle. Loops that the pickled one had are compiled when they are called, also where no others
+    are."""
     if named is not None:
         known = pickling.found_under(named.__module__, qualname)
         if getattr(known, "_pickled_name", None) is named:
@@ -503,6 +513,11 @@ def _remade(named, contents, qualname, arguments, declared, options):
     function = contents if isinstance(contents, FunctionType) else pickling.remade(*contents)
     kind, *rest = arguments
     if kind == "vectorize":
-        return _vectorized(function, declared, options, *rest)
-    layout, identity, writable = rest
-    return _generalised(function, declared, layout, parsed_layout(layout), options, identity, writable)
+        made = _vectorized(function, declared, options, *rest)
+    else:
+        layout, identity, writable = rest
+        made = _generalised(function, declared, layout, parsed_layout(layout), options, identity, writable)
+    record = ufuncs.record_of(made)
+    if record is not None:  # None: the compiler is disabled
+        record.promised = frozenset(loops)
+    return made

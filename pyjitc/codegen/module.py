@@ -132,6 +132,7 @@ class Module:
         self.arrays: dict[tuple, str] = {}  # constants in memory: (type of the elements, their texts) -> symbol
         self.packs = False  # whether scalars of some function may be combined to vectors
         self.metadata = Metadata()
+        self.strided: ir.Function | None = None  # the function of which the entry calls a second copy (native.py)
         self.enters_inline = False  # whether the first function is inlined into the entry (native.py)
         self.added = False  # whether a function was added; the first one is called by the stub
         self.symbols: dict[ir.Function, str] = {}
@@ -139,6 +140,10 @@ class Module:
         self.context: tuple[str, ...] = ()  # additional parameters of every function, which it passes on
         fast = options.fastmath
         self.flags = "fast " if fast is True else "".join(f"{f} " for f in fast) if fast else ""
+
+    def strided_symbol(self) -> str:
+        """The symbol of the second copy of the function `strided`."""
+        return f"{self.symbol(self.strided)}.strided"
 
     def symbol(self, fn: ir.Function) -> str:
         found = self.symbols.get(fn)
@@ -196,6 +201,9 @@ class Module:
                          for block in fn.blocks for i in block.insts]))
         self.has_loops = self.has_loops or not is_straight(fn)
         (self.novectorize if fn.flags.novectorize and not formed else self.bodies).append(body)
+        if fn is self.strided:
+            copy = body.replace(f"{self.symbol(fn)}(", f"{self.strided_symbol()}(", 1).replace(" alwaysinline", "", 1)
+            (self.bodies if formed else self.novectorize).append(copy)
 
     def text(self, target) -> str:
         parts = [helpers.text(self.helpers, self.nogil, self.inlined, self.pooled), *self.declarations]

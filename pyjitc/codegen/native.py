@@ -7,7 +7,8 @@ generalised one:
 
 The compiled function takes arrays with one axis more than the operands have, which the entry makes from these words,
 and returns nothing. Where the elements of each operand are contiguous it is called with constant strides, for which
-LLVM optimises a second copy. The status is 0 on success and -1 where an exception is set.
+LLVM optimises a second copy. Where all arrays are operands, LLVM vectorises nothing in the other copy, which is
+compiled with a few passes (partition.py). The status is 0 on success and -1 where an exception is set.
 
 A `Callback` has the C types of a signature, and cannot raise: an exception is printed, as the interpreter does with
 unraisable exceptions, and the result is zero.
@@ -18,7 +19,7 @@ lock, and a Callback takes it.
 from __future__ import annotations
 
 from ..ir import core as ir
-from ..ops.memory import item_bytes
+from ..ops.memory import ARRAY_LOAD, ARRAY_STORE, item_bytes
 from ..types.kinds import Array, Type
 from ..types.lattice import dtype_of
 from .emitter import Emitter, memory_type
@@ -90,10 +91,14 @@ def _loop(e: _Entry, fn: ir.Function, form: Loop) -> str:
             args += [data, "null", *shape, *strides[which]]
         kinds = [c for p in fn.params for c in components(p.type)]
         status, _ = e.native_call(fn, [f"{c} {v}" for c, v in zip(kinds, args, strict=True)])
+        if not which and e.module.strided is fn:
+            e.lines[-1] = e.lines[-1].replace(f"{e.module.symbol(fn)}(", f"{e.module.strided_symbol()}(")
         e.line(f"ret i32 {e.assign(f'sub i32 0, {status}')}")
 
     if _has_at_most(_TWICE, fn):
         e.module.enters_inline = True
+        if _has_only_operands(fn):
+            e.module.strided = fn
         every = followed[0]
         for one in followed[1:]:
             every = e.assign(f"and i1 {every}, {one}")
@@ -109,6 +114,12 @@ def _loop(e: _Entry, fn: ir.Function, form: Loop) -> str:
 def _has_at_most(limit: int, fn: ir.Function) -> bool:
     """Whether a function has few enough instructions to be inlined into its entry."""
     return not fn.flags.recursive and sum(len(block.insts) for block in fn.blocks) <= limit
+
+
+def _has_only_operands(fn: ir.Function) -> bool:
+    """Whether no array that a function reads or writes has contiguous elements for certain."""
+    return all([inst.args[0].type.layout == "A" for block in fn.blocks for inst in block.insts
+                if inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE])
 
 
 def _initial(module: Module, t: Type, value) -> str:

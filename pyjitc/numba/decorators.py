@@ -22,6 +22,7 @@ from .frozen import frozen
 
 _meanings, _regions = lazy("pyjitc.numba.meanings"), lazy("pyjitc.numba.regions")
 _cfuncs, _ufuncs = lazy("pyjitc.api.cfunc"), lazy("pyjitc.api.vectorize")
+_runtime = lazy("pyjitc.runtime.ufuncs")
 
 __all__ = ["cfunc", "guvectorize", "jit", "njit", "jit_module", "vectorize", "IGNORED"]
 
@@ -179,11 +180,31 @@ def _positional(function):
 
 def _with_names(ufunc):
     """The ufunc with the other attributes of Numba's ufuncs that programs use: NumPy 2.2 has attributes of ufuncs."""
-    if isinstance(ufunc, np.ufunc) and hasattr(ufunc, "__dict__"):
-        vars(ufunc).update(_compile_for_argtys=partial(_compile_for, ufunc.add), build_ufunc=ufunc.add.args[0].ufunc,
-                           _frozen=not ufunc.is_dynamic,
-                           disable_compile=partial(_freeze, ufunc.add.args[0], ufunc.disable_compile))
+    if isinstance(ufunc, np.ufunc) and hasattr(ufunc, "__dict__") and "gufunc_builder" not in vars(ufunc):
+        handle = ufunc.add.args[0]
+        _runtime.record_of(ufunc).remade = remade
+        vars(ufunc).update(_compile_for_argtys=partial(_compile_for, ufunc.add), build_ufunc=handle.ufunc,
+                           _frozen=not ufunc.is_dynamic, gufunc_builder=_Loops(handle),
+                           disable_compile=partial(_freeze, handle, ufunc.disable_compile))
     return ufunc
+
+
+def remade(*parts):
+    """The ufunc of a pickle."""
+    return _with_names(_ufuncs.remade(*parts))
+
+
+class _Loops:
+    """The loops of a ufunc, as the builders of Numba's ufuncs show them."""
+
+    def __init__(self, handle):
+        self._handle = handle
+
+    @property
+    def _sigs(self) -> list[tuple]:
+        """The types of the elements of each loop, also of those that will be compiled when they are called."""
+        record = _runtime.record_of(self._handle.ufunc())
+        return [tuple(map(types.from_dtype, loop)) for loop in sorted(record.exact | record.promised, key=str)]
 
 
 def _freeze(handle, disable, value: bool = True) -> None:

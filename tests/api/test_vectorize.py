@@ -1,5 +1,6 @@
 """Ufuncs made of functions of numbers, against the same functions in loops and NumPy's own ufuncs."""
 import gc
+import math
 import os
 import pickle
 import subprocess
@@ -10,6 +11,8 @@ import pytest
 
 from pyjitc import TypingError, cfunc, float64, int32, njit, vectorize
 from pyjitc.base.options import Options
+from pyjitc.codegen import link
+from pyjitc.codegen.partition import LINE
 from pyjitc.pipeline import portable, stages
 from pyjitc.runtime import ufuncs
 from tests.oracle import same
@@ -401,3 +404,25 @@ def test_no_loop_is_kept_where_the_environment_says_so(monkeypatch):
         made = vectorize(lambda x: x + 1)
         assert portable.made_ufunc(made).options.cache is (switch != "0")
         assert cfunc("float64(float64)")(lambda x: x + 2).ctypes(1.0) == 3.0
+
+
+@pytest.mark.parametrize("function", [
+    lambda x, y: x * 2 + y, lambda x, y: math.gamma(x + 1) + math.erf(y), lambda x, y: np.sin(x) * np.arctan2(x, y),
+    lambda x, y: np.exp(x) / y if x > y else np.log1p(y)], ids=["sum", "gamma", "sine", "branch"])
+def test_the_loop_over_elements_apart_has_the_results_of_that_over_contiguous_ones(function):
+    made = vectorize(function)
+    a, b = np.random.default_rng(0).uniform(0.1, 3, (2, 2000))
+    wanted = made(a, b)[::2]
+    out = np.zeros(3000)[::3]
+    made(a[::2], b[::2], out)
+    for found in (made(a[::2], b[::2]), out, made(a[::-1], b[::-1])[::-1][::2]):
+        np.testing.assert_allclose(found, wanted, rtol=1e-15)
+    np.testing.assert_allclose(made(a, 0.5), made(a, np.full(2000, 0.5)), rtol=1e-15)
+
+
+def test_the_loop_over_elements_apart_is_compiled_with_a_few_passes(monkeypatch):
+    texts = []
+    compiled = link.to_object
+    monkeypatch.setattr(link, "to_object", lambda text, *rest: texts.append(text) or compiled(text, *rest))
+    assert vectorize(cache=False)(lambda x: x * 2 + 1)(np.arange(3.0)).tolist() == [1, 3, 5]
+    assert "strided(" in texts[-1].partition(LINE)[2] and texts[-1].count("fmul") == 2

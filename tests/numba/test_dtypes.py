@@ -1,9 +1,12 @@
 """Numba's types as dtypes, and as values of compiled code."""
+import pickle
+
 import numpy as np
 import pytest
 
 from pyjitc import numba as nb
 from pyjitc.numba import njit, types
+from tests.oracle import same
 
 A = np.array([1.0, 2.5, 300.0])
 
@@ -35,6 +38,30 @@ def test_types_of_classes_of_numbers():
     assert nb.typeof(np.float32) == nb.typeof(nb.float32) == types.NumberClass(types.float32)
     assert nb.typeof(np.float32).instance_type is types.float32
     assert nb.typeof(types.float64[:]) == types.TypeRef(types.float64[:])
+
+
+def test_pickled_ufuncs_have_the_loops_of_the_original():
+    @nb.guvectorize("()->()", identity=1)
+    def double(x, out):
+        out[:] = x * 2
+
+    @nb.vectorize
+    def triple(x):
+        return x * 3
+
+    if not hasattr(double, "__dict__"):
+        pytest.skip("NumPy 2.2")
+    double(0.5, out=np.zeros(1))
+    triple(np.arange(3.0))
+    for made, call in ((double, lambda f, x: f(x, out=np.zeros_like(x))), (triple, lambda f, x: f(x))):
+        cloned = pickle.loads(pickle.dumps(made))
+        assert cloned.gufunc_builder._sigs == made.gufunc_builder._sigs == [(nb.float64, nb.float64)]
+        assert cloned._frozen is made._frozen is False and cloned.identity == made.identity
+        cloned.disable_compile()
+        assert cloned._frozen is True and same(call(cloned, np.arange(3.0)), call(made, np.arange(3.0)))
+        with pytest.raises(TypeError):
+            call(cloned, np.arange(3, dtype=np.int16))
+        assert pickle.loads(pickle.dumps(cloned)).gufunc_builder._sigs == made.gufunc_builder._sigs
 
 
 def test_ufuncs_compile_for_types_of_arguments():
