@@ -641,17 +641,21 @@ def adds_in_try(a):
 @pytest.mark.parametrize("function, argument", [
     (adds_two_types, A), (adds_two_types, A.astype(int)), (adds_two_floats, A.astype(np.float32)), (adds_in_try, A)])
 def test_under_numbas_names_a_sum_that_cannot_be_divided_runs_on_one_thread(function, argument):
-    with pytest.warns(ParallelWarning, match="the sum or product 's' has several types, or an exception may be raised"):
+    with pytest.warns(ParallelWarning, match="this loop over prange runs on one thread: 's' goes from one iteration"):
         found = outcome(numba.njit(parallel=True)(function), (argument,))
     assert not difference(outcome(function, (argument,)), found)
-    with pytest.raises(CompileError, match="'x' goes from one iteration of a parallel loop to the next"):
-        numba.njit(parallel=True)(carries)(argument)
+
+
+def test_under_numbas_names_a_loop_that_is_not_independent_runs_on_one_thread():
+    with pytest.warns(ParallelWarning, match="this loop over prange runs on one thread: 'x' goes from one iteration"):
+        found = outcome(numba.njit(parallel=True)(carries), (A,))
+    assert not difference(outcome(carries, (A,)), found)
 
 
 @pytest.mark.parametrize("function, argument", [
     (least_from_zero, A.astype(np.float32)), (greatest_from_a_float, A.astype(int))])
 def test_under_numbas_names_an_extreme_of_several_types_runs_on_one_thread(function, argument):
-    with pytest.warns(ParallelWarning, match="the reduction 's' has several types; start it with a value"):
+    with pytest.warns(ParallelWarning, match="this loop over prange runs on one thread: 's' goes from one iteration"):
         found = outcome(numba.njit(parallel=True)(function), (argument,))
     assert not difference(outcome(function, (argument,)), found)
 
