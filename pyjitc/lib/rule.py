@@ -28,13 +28,13 @@ from ..infer.bind import slots_of
 from ..infer.constants import constant
 from ..infer.meaning import Apply, CallValue, Expr, Mismatch, NotConstant, NotNative
 from ..ops.structure import METHOD_MAKE
-from ..types.kinds import Array, NoneType, Singleton, is_scalar
+from ..types.kinds import Array, NoneType, Singleton, Str, is_scalar
 from .build import a_type, is_sequence, list_item
 
 inspect = lazy("inspect")
 
-__all__ = ["ArrayLike", "Constant", "NONE", "NumberOrArray", "Rule", "call", "expression", "intrinsic", "library",
-           "methods", "rule", "target_of"]
+__all__ = ["ArrayLike", "Constant", "NONE", "NumberOrArray", "Rule", "call", "chosen", "expression", "intrinsic",
+           "library", "methods", "rule", "target_of"]
 
 NONE = constant(None)  # the expression of None, for calls of library functions
 # owner of methods -> an object to call them on
@@ -159,7 +159,13 @@ class Rule:
             return x.value
         if type(x.type) is Singleton:
             return x.type.value
-        raise NotConstant(f"{name}= of {self.path} must be a constant", "write the value out in the call")
+        raise NotConstant(f"{name}= of {self.path} must be a constant", chosen(name, x))
+
+
+def chosen(name, x) -> str:
+    """The hint where an argument must be a constant, and is not."""
+    each = f", in one call for each {name} that may occur, under `if {name} == ...:`" if x.type is Str else ""
+    return f"write the value out in the call{each}"
 
 
 def rule(path, signature=None):

@@ -571,3 +571,17 @@ def test_elements_that_a_trip_reads_after_it_has_stored_them(dtype, other):
         agree(counted_up, a, b, np.zeros(n, dtype))
         agree(read_behind_a_branch, a, b)
         agree(stored_twice, a, b)
+
+
+def test_a_source_of_another_dtype_in_the_same_memory():
+    @njit
+    def stored(a, b):
+        a[:] = b
+
+    for wide in (np.int16, np.int64):
+        memory = np.arange(64, dtype=np.uint8)
+        b = memory[:8]
+        expected = b.astype(wide)
+        a = memory[:expected.nbytes].view(wide)
+        stored(a, b)
+        assert (a == expected).all()

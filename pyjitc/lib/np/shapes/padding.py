@@ -13,7 +13,7 @@ from ....types import kinds as k
 from ....types.kinds import Array, Int, NoneType, NpInt
 from ...build import is_sequence, outlined, a_type
 from ...intrinsics import as_element
-from ...rule import rule
+from ...rule import chosen, rule
 from .arrange import is_fortran, window
 from .views import elements
 
@@ -68,7 +68,7 @@ def _pad(array, pad_width, mode="constant", **slots):
                             "let the function capture them")
         return Call(by_function, a, widths, mode)
     if not mode.known:
-        raise NotConstant("mode= of np.pad must be a constant or a function")
+        raise NotConstant("mode= of np.pad must be a constant or a function", chosen("mode", mode))
     if mode.value not in _KEYWORDS:
         return Throw(ValueError, f"mode '{mode.value}' is not supported")
     wrong = set(slots) - set(_KEYWORDS[mode.value])
@@ -100,7 +100,7 @@ def _with_mode(a, widths, mode, slots, ndim):
     if mode in ("reflect", "symmetric"):
         how = slots.get("reflect_type", Const(k.Str, "even"))
         if not how.known:
-            raise NotConstant("reflect_type= of np.pad must be a constant")
+            raise NotConstant("reflect_type= of np.pad must be a constant", chosen("reflect_type", how))
         return Call(padded, a, widths, Const(k.Str, mode), Const(k.Bool, how.value == "odd"))
     return Call(padded, a, widths, Const(k.Str, mode), Const(NoneType, None))
 
