@@ -34,7 +34,7 @@ __all__ = ["main"]
 _stages = lazy("pyjitc.pipeline.stages")
 _cache = lazy("pyjitc.pipeline.cache")
 _contrast, _reporting = lazy("pyjitc.api.contrast"), lazy("pyjitc.api.reporting")
-_typeof, _sampling = lazy("pyjitc.types.typeof"), lazy("pyjitc.api.sampling")
+_dispatch, _sampling = lazy("pyjitc.api.dispatch"), lazy("pyjitc.api.sampling")
 _numpy = lazy("numpy")
 _ahead = lazy("pyjitc.api.ahead")
 _blas = lazy("pyjitc.runtime.blas")
@@ -173,8 +173,7 @@ def _report(options) -> int:
         if options.profile or options.speedscope:
             raise _Wrong("--profile calls the function: give it arguments, not --types")
     else:
-        args = _arguments(options, function, vars(sys.modules[function.__module__]))
-        types = tuple(map(_typeof.typeof, args))
+        args, types = _of_call(options, function, chosen)
     try:
         made = _reporting.report(function, types, chosen)
         if options.profile or options.speedscope:
@@ -187,6 +186,16 @@ def _report(options) -> int:
     print(made)
     print(options.output)
     return 0
+
+
+def _of_call(options, function, chosen: Options) -> tuple[tuple, tuple]:
+    """(the values of all parameters, their types) in the call that the command line gives."""
+    args = _arguments(options, function, vars(sys.modules[function.__module__]))
+    compiled = _dispatch.Dispatcher(function, chosen)
+    try:
+        return compiled._types(compiled._bind(args, {}))
+    except (TypeError, OverflowError) as error:
+        raise _Wrong(f"{options.target}: {error}") from None
 
 
 def _profile(options, made, function, types, chosen, args) -> None:

@@ -169,6 +169,18 @@ def test_the_command(tmp_path, capsys, monkeypatch):
     assert "NameError: name 'B' is not defined" in capsys.readouterr().err
 
 
+def test_a_page_of_a_call_binds_its_arguments_as_the_interpreter_does(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bound.py").write_text(
+        "import numpy as np\nclass C:\n    def __init__(self, v):\n        self.v = v\n    def more(self, x):\n"
+        "        return self.v + x\ndef scaled(a, n=2):\n    return a * n\ndef count(*a):\n    return len(a)\n")
+    for target, *given in (("scaled", "1.5"), ("count", "1", "2.0"), ("C.more", "C(1)", "2.5")):
+        assert main(["report", f"bound.py::{target}", *given]) == 0
+        assert f"all of {target} is native" in capsys.readouterr().out
+    assert main(["report", "bound.py::scaled", "np.ma.ones(2)"]) == 2
+    assert "bound.py::scaled: scaled() argument 'a' is a masked array" in capsys.readouterr().err
+
+
 def unequal(a, n):
     s = 0.0
     for i in range(n):
