@@ -217,37 +217,77 @@ _LOWERINGS = {**threads.LOWERINGS, grid.TOUCH: watch.touch, grid.LANES_ARE_HERE:
 def _run_blocks(e: Emitter, entry: ir.Function, types: tuple[str, ...], plan, options: Options) -> None:
     """Emit the body of the function that threads run: it takes blocks of the grid and calls the block function for
     each, until none is left."""
-    given = []
-    for k, c in enumerate(types):
-        where = e.assign(f"getelementptr i64, ptr %arguments, i64 {k}")
-        given.append(e.assign(f"load {c}, ptr {where}, align 8"))
-    args = [f"{c} {v}" for p in entry.params
-            for c, v in zip(components(p.type), _rebuild(e, p.type, given), strict=True)]
+    args = _block_arguments(e, entry, types)
     words = [e.assign(f"getelementptr i64, ptr %context, i64 {k}") for k in range(9)]
     width, height = (e.assign(f"load i64, ptr {words[6 + k]}") for k in range(2))
     place = e.assign(f"getelementptr i64, ptr %context, i64 {WORDS['counter']}")
     e.line(f"store ptr %counter, ptr {place}")
     shared, size = (e.assign(f"load i64, ptr {e.assign(f'getelementptr i64, ptr %context, i64 {WORDS[name]}')}")
                     for name in ("shared", "shared_bytes"))
-
-    def control(name: str) -> str:
-        return e.assign(f"getelementptr i64, ptr %counter, i64 {CONTROL[name]}")
-
     across = e.assign(f"load i64, ptr {words[3]}")
     run = e.assign(f"getelementptr i64, ptr %context, i64 {WORDS['run']}")
     e.line(f"store i64 {across}, ptr {run}")
-    together, runs = "1", width
-    if plan.wide:
-        place = e.assign(f"getelementptr i64, ptr %context, i64 {WORDS['together']}")
-        together = e.assign(f"load i64, ptr {place}")
-        above = e.assign(f"add i64 {width}, {together}")
-        runs = e.assign(f"udiv i64 {e.assign(f'sub i64 {above}, 1')}, {together}")
+    together, runs = _blocks_of_a_run(e, plan, width)
     polled, count, block = e.alloca("i64"), e.alloca("i64"), e.alloca("i64")
     e.line(f"store i64 {e.assign('call i64 @llvm.readcyclecounter()')}, ptr {polled}")
     e.line(f"store i64 1, ptr {count}")
     e.jump("more")
-    # A thread takes as many blocks at a time as it runs in a short while: then small blocks cost little more than their
-    # loops.
+    begun, taken, last = _take_blocks(e, words, height, (together, runs), count, block)
+    e.start("run")
+    if options.debug:
+        watch.start_block(e)
+    if plan.wide:
+        left = e.assign(f"sub i64 {width}, {e.assign(f'load i64, ptr {words[0]}')}")
+        count_of_run = e.assign(f"call i64 @llvm.umin.i64(i64 {left}, i64 {together})")
+        e.line(f"store i64 {e.assign(f'mul i64 {count_of_run}, {across}')}, ptr {run}")
+    _clear_shared(e, shared, size)
+    e.start("call")
+    status, _ = e.native_call(entry, args)
+    e.branch(e.assign(f"icmp eq i32 {status}, 0"), "fine", "failed", likely=True)
+    e.start("fine")
+    if plan.cooperative:
+        e.line(f"atomicrmw add ptr {_control(e, 'ended')}, i64 1 seq_cst")
+    done = e.assign(f"add i64 {e.assign(f'load i64, ptr {block}')}, 1")
+    e.line(f"store i64 {done}, ptr {block}")
+    e.branch(e.assign(f"icmp ult i64 {done}, {last}"), "next", "taken", likely=True)
+    e.start("next")
+    _next_block(e, words, (width, height), together)
+    e.start("taken")
+    _go_on(e, begun, taken, count, polled)
+    _end_thread(e, plan)
+
+
+def _control(e: Emitter, name: str) -> str:
+    """The address of a word that the threads of a grid share, which is behind the counter of its blocks."""
+    return e.assign(f"getelementptr i64, ptr %counter, i64 {CONTROL[name]}")
+
+
+def _block_arguments(e: Emitter, entry: ir.Function, types: tuple[str, ...]) -> list[str]:
+    """Load the arguments of the block function from the words in memory that the threads were started with."""
+    given = []
+    for k, c in enumerate(types):
+        where = e.assign(f"getelementptr i64, ptr %arguments, i64 {k}")
+        given.append(e.assign(f"load {c}, ptr {where}, align 8"))
+    return [f"{c} {v}" for p in entry.params
+            for c, v in zip(components(p.type), _rebuild(e, p.type, given), strict=True)]
+
+
+def _blocks_of_a_run(e: Emitter, plan, width: str) -> tuple[str, str]:
+    """How many neighbouring blocks one call of the block function runs, and how many such runs a row of the grid is."""
+    if not plan.wide:
+        return "1", width
+    place = e.assign(f"getelementptr i64, ptr %context, i64 {WORDS['together']}")
+    together = e.assign(f"load i64, ptr {place}")
+    above = e.assign(f"add i64 {width}, {together}")
+    return together, e.assign(f"udiv i64 {e.assign(f'sub i64 {above}, 1')}, {together}")
+
+
+def _take_blocks(e: Emitter, words, height: str, row_of: tuple[str, str], count: str, block: str):
+    """Emit the blocks of code `more` and `take`: the thread takes the next blocks of the grid, or goes to `end`.
+
+    A thread takes as many blocks at a time as it runs in a short while: then small blocks cost little more than their
+    loops. Returns the time at which it took them, how many it asked for, and the end of those that it got."""
+    together, runs = row_of
     e.start("more")
     taken = e.assign(f"load i64, ptr {count}")
     first = e.assign(f"atomicrmw add ptr %counter, i64 {taken} monotonic")
@@ -262,36 +302,25 @@ def _run_blocks(e: Emitter, entry: ir.Function, types: tuple[str, ...], plan, op
         e.line(f"store i64 {e.assign(value)}, ptr {where}")
     e.line(f"store i64 {first}, ptr {block}")
     e.jump("run")
-    e.start("run")
-    if options.debug:
-        watch.start_block(e)
-    if plan.wide:
-        left = e.assign(f"sub i64 {width}, {e.assign(f'load i64, ptr {words[0]}')}")
-        count_of_run = e.assign(f"call i64 @llvm.umin.i64(i64 {left}, i64 {together})")
-        e.line(f"store i64 {e.assign(f'mul i64 {count_of_run}, {across}')}, ptr {run}")
+    return begun, taken, last
+
+
+def _clear_shared(e: Emitter, shared: str, size: str) -> None:
+    """Set all bits of the shared memory of a block, where it has any, before the block starts."""
     e.branch(e.assign(f"icmp eq i64 {size}, 0"), "call", "clear")
     e.start("clear")
     e.line(f"call void @llvm.memset.p0.i64(ptr {e.assign(f'inttoptr i64 {shared} to ptr')}, i8 -1, i64 {size}, i1 "
            f"false)")
     e.jump("call")
-    e.start("call")
-    status, _ = e.native_call(entry, args)
-    e.branch(e.assign(f"icmp eq i32 {status}, 0"), "fine", "failed", likely=True)
-    e.start("fine")
-    if plan.cooperative:
-        e.line(f"atomicrmw add ptr {control('ended')}, i64 1 seq_cst")
-    done = e.assign(f"add i64 {e.assign(f'load i64, ptr {block}')}, 1")
-    e.line(f"store i64 {done}, ptr {block}")
-    e.branch(e.assign(f"icmp ult i64 {done}, {last}"), "next", "taken", likely=True)
-    e.start("next")
-    _next_block(e, words, (width, height), together)
-    e.start("taken")
-    _go_on(e, begun, taken, count, polled)
+
+
+def _end_thread(e: Emitter, plan) -> None:
+    """Emit the ways in which a thread ends: stopped by a signal, by an error of a block, or as no block is left."""
     e.start("stopped")
     e.line("ret i32 2")
     e.start("failed")
     if plan.cooperative:
-        e.line(f"store atomic i64 1, ptr {control('failed')} seq_cst, align 8")
+        e.line(f"store atomic i64 1, ptr {_control(e, 'failed')} seq_cst, align 8")
     e.line("atomicrmw umax ptr %counter, i64 %blocks monotonic")
     e.line("ret i32 1")
     e.start("end")

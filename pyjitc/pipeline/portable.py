@@ -113,6 +113,7 @@ def portable(part) -> bool:
 # -- fingerprints
 
 def fingerprint(value) -> tuple:
+    """What a constant of a compile means, as a key that another process makes of an equal one."""
     cls = type(value)
     if cls in _SCALARS:
         return cls.__name__, repr(value)
@@ -122,6 +123,12 @@ def fingerprint(value) -> tuple:
         return "type", type_key(value)
     if cls is tuple:
         return ("tuple", *map(fingerprint, value))
+    return (_of_data(value, cls) or _of_definition(value, cls) or _of_container(value, cls) or _of_function(value, cls)
+            or _of_name(value))
+
+
+def _of_data(value, cls: type) -> tuple | None:
+    """The fingerprint of an array, of a number of NumPy, of a member of an enumeration, or of what holds constants."""
     if isinstance(value, np.ndarray) and type(plain_array(value)) is np.ndarray:
         flags = value.flags  # read at run time: only its type is compiled in
         return (cls.__name__, _dtype_key(value.dtype), value.ndim, flags.c_contiguous, flags.f_contiguous,
@@ -142,6 +149,11 @@ def fingerprint(value) -> tuple:
         return ("slice", *map(fingerprint, (value.start, value.stop, value.step)))
     if cls is range:
         return "range", repr(value)
+    return None
+
+
+def _of_definition(value, cls: type) -> tuple | None:
+    """The fingerprint of a module, a dtype, a code object, or what the body of a class defines besides functions."""
     if cls is ModuleType:
         return ("module", value.__name__) if sys.modules.get(value.__name__) is value else (LITERAL, Literal(value))
     if isinstance(value, np.dtype):
@@ -154,6 +166,11 @@ def fingerprint(value) -> tuple:
         return "slot", member_offset(value)
     if cls is CodeType:
         return "code", code_hash(value)
+    return None
+
+
+def _of_container(value, cls: type) -> tuple | None:
+    """The fingerprint of a list, a dict or a set: its type; None where it has none."""
     if cls in kinds.CONTAINERS and cls is not frozenset:  # read at run time as well
         try:
             t = typeof(value, type_of_object)
@@ -161,6 +178,11 @@ def fingerprint(value) -> tuple:
         except (TypeError, OverflowError):
             if cls is dict:
                 return ("dict",)  # each item that was read from it has a guard of its own
+    return None
+
+
+def _of_function(value, cls: type) -> tuple | None:
+    """The fingerprint of a function of a program, of a ufunc that it made, or of a partial call."""
     function = plain_function(value)
     if function is not None:
         name = _name(function)
@@ -177,6 +199,11 @@ def fingerprint(value) -> tuple:
     if cls is partial:
         return ("partial", fingerprint(value.func), fingerprint(value.args), tuple(value.keywords),
                 *map(fingerprint, value.keywords.values()))
+    return None
+
+
+def _of_name(value) -> tuple:
+    """The fingerprint of an object by its type or its name; or the object itself, which no other process has."""
     held = instance_type(value) or attributes_type(value) or type_of_object(value)
     if held is not None:  # read at run time, like arrays
         return "instance", type_key(held)
