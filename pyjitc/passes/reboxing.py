@@ -2,10 +2,10 @@
 
 Runs after containers that do not escape have become native, and before references are counted: a reference costs less
 than boxing the number and freeing the box. The object is loaded where the number is read, if it is put in the same
-loop, so that it is seldom loaded in vain; where a number comes to a block from several places, so does its object. An
-operation gets objects for all its numbers or for none, since a dict changes a number in place where nothing else refers
-to it. Items of a tuple that is put are as good as numbers, and so are numbers that may be None. A number from before
-all loops that a loop puts is boxed once.
+loop, so that it is seldom loaded in vain, or where the number leaves the loop that looked for it; where a number comes
+to a block from several places, so does its object. An operation gets objects for all its numbers or for none, since a
+dict changes a number in place where nothing else refers to it. Items of a tuple that is put are as good as numbers, and
+so are numbers that may be None. A number from before all loops that a loop puts is boxed once.
 Before:  x = list_get l, i ; list_append m, x    After:  x = list_get l, i ; o = list_object l, i ; list_append m, o
 Needs: SSA, references not yet counted.  Keeps: control flow.
 """
@@ -20,6 +20,7 @@ from ..ops.control import BRANCH, CONST
 from ..ops.pyobject import PY_BOX, PY_UNBOX
 from ..ops.structure import TUPLE_GET, TUPLE_MAKE, UNION_MAKE
 from ..types.kinds import Float, Int, NoneType, Object, Tuple, Union
+from .rewrite import split_edge
 
 __all__ = ["run"]
 
@@ -57,6 +58,12 @@ def _may_be_number(t) -> bool:
     return isinstance(t, Union) and all([member in _NUMBERS or member is NoneType for member in t.members])
 
 
+def _may_change_lists(inst: ir.Inst) -> bool:
+    """Whether an instruction may change a list, also by a finalizer that runs when an object is allocated."""
+    reads_number = inst.op is c.LIST_GET and inst.result.type in _NUMBERS
+    return bool(inst.op.effects & (ir.WRITES | ir.ALLOCATES)) and not reads_number
+
+
 def _is_item(v: ir.Value) -> bool:
     """Whether a value is an item of a tuple as it was read from a list."""
     return v.inst is not None and v.inst.op is TUPLE_GET and _is_number(v.inst.args[0])
@@ -72,10 +79,12 @@ class _Objects:
         self.passed = passed(fn.blocks)
         for block in fn.blocks:
             self.block_of.update(dict.fromkeys(block.values(), block))
+        self.preds = predecessors(fn.blocks)
         self.objects: dict[ir.Value, ir.Value] = {}
         self.steps = self.find_steps()
         self.step_of = {get.result: step for step, gets in self.steps.items() for get in gets}
         self.boxed: set[ir.Value] = set()  # numbers from before all loops that are boxed
+        self.leaving: dict[ir.Value, ir.Edge] = {}  # number -> where it leaves the loop in which it is read
         self.opening: set[ir.Inst] = set()  # instructions that give objects from now on
 
     def find_steps(self) -> dict[ir.Inst, list[ir.Inst]]:
@@ -144,7 +153,8 @@ class _Objects:
             return may_box and loop is not None and self.loops.of.get(self.block_of[x]) is None and (
                 x in self.block_of and not (x.inst is None and x in self.passed))
 
-        if v not in self.block_of or self.loops.of.get(self.block_of[v]) is not loop and not is_ready(v):
+        if v not in self.block_of or self.loops.of.get(self.block_of[v]) is not loop and not (
+                is_ready(v) or self.leaves(v, loop)):
             return None
         found, work = {v}, [v]
         while work:
@@ -158,11 +168,49 @@ class _Objects:
                 work += [y for y in before if y not in found]
                 found.update(before)
             elif self.has_object(x):
-                if outer is not loop if _is_item(x) else not self.contains(outer, loop):
+                inside = outer is loop if _is_item(x) else self.contains(outer, loop)
+                if x in self.leaving if inside else not self.leaves(x, loop):
                     return None
             elif not is_ready(x):
                 return None
         return found
+
+    def leaves(self, x: ir.Value, loop) -> bool:
+        """Whether a number that a loop reads from a list leaves that loop for `loop` by one edge, before anything could
+        change the list: the object is loaded there."""
+        inner, made = self.loops.of.get(self.block_of[x]), x.inst
+        if x in self.objects or inner is None or made is None or made.op is not c.LIST_GET:
+            return x in self.leaving
+        block = self.block_of[x]
+        work = [(block, block.insts[block.insts.index(made) + 1:])]
+        found = []
+        for block, insts in work:
+            if any([_may_change_lists(inst) for inst in insts]):
+                continue
+            for edge in insts[-1].targets:
+                alone = len(self.preds[edge.block]) == 1
+                if edge.block not in inner.blocks and (alone or x in edge.args):
+                    found.append(edge)
+                elif alone and edge.block in inner.blocks:
+                    work.append((edge.block, edge.block.insts))
+        found = [edge for edge in found if self.is_only_way(x, edge, inner)]
+        if len(found) != 1 or not self.contains(self.loops.of.get(found[0].block), loop):
+            return False
+        self.leaving[x] = found[0]
+        return True
+
+    def is_only_way(self, x: ir.Value, way: ir.Edge, inner) -> bool:
+        """Whether a value that is defined in the loop `inner` is used outside only behind an edge."""
+        behind = way.block if len(self.preds[way.block]) == 1 else None
+        for block in self.fn.blocks:
+            if block in inner.blocks:
+                if any([x in edge.args and edge.block not in inner.blocks and edge is not way
+                        for edge in block.edges()]):
+                    return False
+            elif any([x in inst.uses() for inst in block.insts]) and (
+                    behind is None or not self.loops.dom.dominates(behind, block)):
+                return False
+        return True
 
     def has_object(self, v: ir.Value) -> bool:
         made = v.inst
@@ -199,6 +247,11 @@ class _Objects:
 
     def insert(self, made: dict[ir.Inst, list[ir.Inst]]) -> None:
         """Load the objects where their numbers are loaded, and pass them to blocks with these."""
+        for x, edge in self.leaving.items():
+            if x in self.objects and x.inst is not None:
+                middle = split_edge(edge)
+                middle.insts.insert(0, ir.Inst(c.LIST_OBJECT, x.inst.args, None, self.objects[x], x.inst.loc))
+                self.fn.blocks.append(middle)
         for block in self.fn.blocks:
             kept = [self.box(p, block.insts[0].loc) for p in block.params if p in self.boxed]
             for inst in block.insts:
@@ -207,7 +260,7 @@ class _Objects:
                 o = self.objects.get(inst.result)
                 if inst.result in self.boxed:
                     kept.append(self.box(inst.result, inst.loc))
-                elif o is not None and inst.op is c.LIST_GET:
+                elif o is not None and inst.op is c.LIST_GET and inst.result not in self.leaving:
                     kept.append(ir.Inst(c.LIST_OBJECT, inst.args, None, o, inst.loc))
                 elif o is not None and _is_item(inst.result):
                     place = ir.Inst(CONST, (), {"value": inst.attrs["index"]}, ir.Value(Int), inst.loc)

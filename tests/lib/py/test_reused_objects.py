@@ -106,6 +106,12 @@ def of_pools(x, y):
             list(itertools.combinations_with_replacement(y, 2)), list(itertools.pairwise(x)))
 
 
+def looked_for(x, y):
+    """The loops that look for the next number are not those that put it."""
+    return (list(itertools.dropwhile(lambda a: a > 400, x)), list(itertools.compress(y, x)), list(
+        itertools.filterfalse(lambda a: a < 400, x)), list(itertools.compress(y, [0, 1, 0, 1, 0])))
+
+
 PAIRS = list(zip(INTS, FLOATS))
 
 
@@ -113,7 +119,8 @@ def of_tables(x, y):
     return [a for a in set(x)], [b for b in deque(y)], [b for b in reversed(deque(y))], list(reversed(x))
 
 
-@pytest.mark.parametrize("function", (chained, of_tuples, of_tables, of_pools), ids=lambda function: function.__name__)
+@pytest.mark.parametrize("function", (chained, of_tuples, of_tables, of_pools, looked_for),
+                         ids=lambda function: function.__name__)
 def test_objects_are_those_of_the_arguments(function):
     fast = njit(function)
     assert [shape(fast(INTS, FLOATS)) for _ in range(2)] == [shape(function(INTS, FLOATS))] * 2
@@ -138,7 +145,7 @@ def test_values_are_those_of_the_interpreter(function):
 def test_references_are_counted():
     import sys
 
-    fast = njit(put_tuples), njit(from_several), njit(put_in_dict), njit(of_pools)
+    fast = njit(put_tuples), njit(from_several), njit(put_in_dict), njit(of_pools), njit(looked_for)
     for one in fast:
         one(INTS, FLOATS)
     before = [sys.getrefcount(x) for x in (*INTS, *FLOATS)]
