@@ -13,7 +13,7 @@ from ..ir import core as ir
 from ..ops import control, generic
 from ..ops.structure import TUPLE_MAKE
 from ..types.kinds import (
-    Dict, ListDisplay, Singleton, Str, Tuple, Union, all_parts, closed, is_plain_tuple,
+    Dict, DictDisplay, ListDisplay, Singleton, Str, Tuple, Union, all_parts, closed, is_plain_tuple,
 )
 from . import trees
 
@@ -28,7 +28,8 @@ def written_out(evaluator, operands) -> list:
 
 def _written_out(evaluator, x, value):
     """The operand x, which is `value` of the program, and may be a dict or a tuple or list of dicts."""
-    if not isinstance(x.type, Dict):
+    display = _display_among(x.type)
+    if display is None and not isinstance(x.type, Dict):
         made = evaluator.analysis.shape.definitions.get(value)
         if made is None or made.op not in (generic.TUPLE, generic.LIST) or not (
                 is_plain_tuple(x.type) or type(x.type) is ListDisplay) or not any(
@@ -36,11 +37,18 @@ def _written_out(evaluator, x, value):
             return x
         items = [_written_out(evaluator, *one) for one in zip(trees.parts_of(x), made.args)]
         return Apply(TUPLE_MAKE, *items, cls=None) if type(x.type) is Tuple else list_of(items)
-    found = _structure(evaluator.analysis, value, x.type, set())
+    found = (trees.marks_of(display), trees.kinds_of(display)) if display is not None else _structure(
+        evaluator.analysis, value, x.type, set())
     if found is None:
         return x
     made, av = evaluator.settle(CallValue(constant(trees.display_of), x, *map(trees.constant_marks, found)))
     return x if av is None else made
+
+
+def _display_among(t) -> DictDisplay | None:
+    """The only display of a union of a display and dicts."""
+    others = [one for one in t.members if not isinstance(one, Dict)] if type(t) is Union else []
+    return others[0] if len(others) == 1 and type(others[0]) is DictDisplay else None
 
 
 def _structure(analysis, value, t, seen) -> tuple | None:

@@ -19,9 +19,9 @@ from ..types.tangents import holds_display, varies
 from .rule import Constant, intrinsic
 
 __all__ = ["aligned", "applied", "called", "called_with", "constant_marks", "count_leaves", "display_of", "flat",
-           "holder", "is_tree", "kind_of", "leaf_at", "leaves_of", "like", "mapped_tree", "marked", "marks_of",
-           "may_vary", "nested", "none_like", "of_trees", "parts_of", "place_of", "restored", "structured", "tuples",
-           "with_leaves", "with_structures", "without_displays"]
+           "holder", "is_tree", "kind_of", "kinds_of", "leaf_at", "leaves_of", "like", "mapped_tree", "marked",
+           "marks_of", "may_vary", "nested", "none_like", "of_trees", "parts_of", "place_of", "restored", "structured",
+           "tuples", "with_leaves", "with_structures", "without_displays"]
 
 
 def marks_of(t) -> Any:
@@ -346,9 +346,21 @@ def kind_of(t) -> str:
     return "a float" if k.is_float(t) and t is not k.float32 else str(t)
 
 
+def kinds_of(t) -> Any:
+    """The kinds of the leaves of a tree of type t."""
+    return tuple(map(kinds_of, _parts(t))) if holds_display(t) else kind_of(t)
+
+
 def display_of(d, marks, kinds):
-    """The dict d as a display with the keys of `marks`, and items of these kinds."""
-    return structured(marks, items_of(d, marks, kinds))
+    """The dict d as a display with the keys of `marks`, and items of these kinds; d itself where it is one."""
+    return opened_dict(d, marks, kinds)
+
+
+@intrinsic
+def opened_dict(d, marks, kinds):
+    if not isinstance(d.type, k.Dict):
+        return d
+    return CallValue(constant(structured), marks, CallValue(constant(items_of), d, marks, kinds))
 
 
 def items_of(d, marks, kinds):

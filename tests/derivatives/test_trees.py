@@ -725,3 +725,22 @@ def test_dicts_of_keywords_as_the_state_of_a_loop_and_as_results():
     change = jvp(lambda x: dict(s=np.sum(x ** 2), c=np.cos(x)), (X,), (B,))[1]
     assert list(change) == ["s", "c"] and change["s"] == pytest.approx(2 * X @ B)
     np.testing.assert_allclose(change["c"], -np.sin(X) * B)
+
+
+def one_step(p, x, y):
+    g = grad(squares)(p, x, y)
+    return {k: p[k] - 0.1 * g[k] for k in p}
+
+
+def by_steps(w, b, x, y):
+    p = {"w": w, "b": b}
+    for _ in range(3):
+        p = one_step(p, x, y)
+    return p["w"], p["b"]
+
+
+def test_a_function_that_gets_a_display_first_and_then_a_dict():
+    x = np.linspace(-1.0, 1.0, 12).reshape(4, 3)
+    given = W, B, x, np.sin(x.sum(axis=1))
+    for found, expected in zip(njit(by_steps)(*given), made_again(*given)):
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
