@@ -424,3 +424,16 @@ def test_integers_of_numpy_repeat_sequences(function):
     compiled = njit(function)
     for n in (np.int8(3), np.uint64(0), np.int64(-1), 2):
         agree(function, n, compiled=compiled)
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_ufunc_type_error_that_some_calls_meet_is_caught(whole):
+    def added(a, whole):
+        try:
+            b = a.astype(np.int64) if whole else a
+            b += 0.5
+            return "added", ""
+        except TypeError as error:
+            return type(error).__name__, str(error)
+
+    assert njit(added)(np.zeros(2), whole) == added(np.zeros(2), whole)
