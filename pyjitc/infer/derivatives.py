@@ -194,11 +194,12 @@ def _fits(t, wanted) -> bool:
 def check_argument(name, i, t):
     """Refuse the derivative by argument i of type t, where nothing in it can vary, or what varies is in a list or dict
     that is an object of Python."""
-    if k.any_part(t, lambda part: isinstance(part, k.Container) and (not varies(t) or any(
-            [k.any_part(k.closed(inner), varies) for inner in part.parameters]))):
-        raise NeedsDisplays(f"the derivative of {name}() by argument {i} is asked for, which "
-                            f"{'is' if isinstance(t, k.Container) else 'holds'} an object of Python, {describe(t)}",
-                            _WRITTEN_OUT)
+    held = [part for part in k.all_parts(t) if isinstance(part, k.Container) and (
+        not varies(t) or any([k.any_part(k.closed(inner), varies) for inner in part.parameters]))]
+    if held:
+        verb = "is" if held[0] is t else "holds"
+        raise NeedsDisplays(f"the derivative of {name}() by argument {i} is asked for, which {verb} an object of "
+                            f"Python, {describe(held[0])}", _WRITTEN_OUT)
     if not varies(t):
         raise Mismatch(f"the derivative of {name}() by argument {i} is asked for, which is {describe(t)}: only floats, "
                        "complex numbers and arrays of these vary",
