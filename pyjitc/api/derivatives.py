@@ -457,9 +457,12 @@ def _carrier(fun, what: str, parameters, body: str | Callable, options=None, MAR
     made = Dispatcher(made, options or with_environment(Options()))
     if marked and MARKS is None:
         del space["MARKS"]
-        made.__trees__ = trees.Trees(
-            made, lambda marks: _carrier(fun, what, parameters, given_body, options, MARKS=marks, **space))
+        made.__trees__ = trees.Trees(made, partial(_for_trees, fun, what, parameters, given_body, options, space))
     return made
+
+
+def _for_trees(fun, what, parameters, body, options, space, marks) -> CompiledFunction:
+    return _carrier(fun, what, parameters, body, options, MARKS=marks, **space)
 
 
 @lru_cache(_DERIVATIVES)
@@ -531,15 +534,16 @@ def _batched(fun, options, axes, out_axes, what, named, size):
     else:
         parameters = [*names[:len(names) - named], *["*"][:named], *names[len(names) - named:]]
         args = f"({', '.join(names)},)"
-
-    def body(marks):
-        found = axes if marks is None else tuple(map(_axes_in_order, axes, trees.given(marks)))
-        return f"return BATCHED(FUN, {found!r}, {out_axes!r}, {args}, MARKS, {names!r}, {size!r})"
-
+    body = partial(_batched_body, axes, out_axes, args, names, size)
     if what == "vmap":
         return _carrier(fun, what, parameters, body, options, BATCHED=transforms.batched)
     options = (options or Options())._replace(parallel=True)
     return _carrier(fun, what, parameters, body, options, BATCHED=transforms.batched_in_parallel)
+
+
+def _batched_body(axes, out_axes, args, names, size, marks) -> str:
+    found = axes if marks is None else tuple(map(_axes_in_order, axes, trees.given(marks)))
+    return f"return BATCHED(FUN, {found!r}, {out_axes!r}, {args}, MARKS, {names!r}, {size!r})"
 
 
 def _fixed(axes, what):

@@ -48,6 +48,7 @@ _kinds, _typeof, _classes = (lazy(f"pyjitc.types.{name}") for name in ("kinds", 
 _objects, _signature = lazy("pyjitc.runtime.objects"), lazy("pyjitc.api.signature")
 _stages, _front = lazy("pyjitc.pipeline.stages"), lazy("pyjitc.front.functions")
 _notebook, _reporting = lazy("pyjitc.api.notebook"), lazy("pyjitc.api.reporting")
+_trees = lazy("pyjitc.api.trees")
 _native_iterators, _records = lazy("pyjitc.runtime.native_iterators"), lazy("pyjitc.api.records")
 _VARARGS, _VARKEYWORDS = 0x4, 0x8
 _NO_TREES = frozenset((float, int, np.ndarray, np.float64))  # classes of arguments that are certainly no trees
@@ -537,13 +538,17 @@ class CompiledFunction(Pickled, Callable_):
         return (_blank,)
 
     def _parts(self) -> tuple:
-        return tuple(self.options), tuple((s.args, s.result) for s in self._declared)
+        trees = self.__dict__.get("__trees__")
+        return (tuple(self.options), tuple((s.args, s.result) for s in self._declared),
+                *(() if trees is None else (trees.again,)))
 
-    def _fill(self, function, options, declared) -> None:
+    def _fill(self, function, options, declared, again=None) -> None:
         CompiledFunction.__init__(self, function, Options(*options))
         # calls compile it, once the values that it captures exist
         self._declared = [_signature.Signature(*s) for s in declared]
         self._asked.update(s.args for s in self._declared)
+        if again is not None:
+            self.__trees__ = _trees.Trees(self, again)
 
 
 def _blank() -> CompiledFunction:

@@ -149,8 +149,13 @@ def _decorate(function, declared, given: dict, chosen: Options | None = None, cl
     options = with_environment(options)
     made = _races.watched(function, options) if options.races else cls(function, options, declared)
     if trees is not None:
-        made.__trees__ = trees.of(made, lambda one: _decorate(one, (), given, chosen, cls))
+        made.__trees__ = trees.of(made, partial(_decorate_again, given, chosen, made._blank()[0]))
     return made
+
+
+def _decorate_again(given, chosen, blank, one) -> CompiledFunction:
+    """blank: makes an empty object of the class; picklers find the function by its name, but not the class."""
+    return _decorate(one, (), given, chosen, type(blank()))
 
 
 def _of_function(options: tuple, function: FunctionType) -> CompiledFunction:

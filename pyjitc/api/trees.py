@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 from collections import namedtuple
+from functools import partial
 from typing import Any, Callable
 
 from ..infer.meaning import Mismatch
@@ -194,7 +195,8 @@ def given(marks) -> tuple:
 
 class Trees:
     """Calls with arguments that are trees. made: the compiled function; again: marks -> the function for tuples that
-    represent trees of that structure."""
+    represent trees of that structure. It is pickled with the compiled function, so it is a partial of a function of a
+    module."""
 
     def __init__(self, made, again):
         self.made, self.again = made, again
@@ -202,7 +204,7 @@ class Trees:
 
     def of(self, made, decorate) -> Trees:
         """The same for `made`, which is the function `self.made` under a decorator."""
-        return Trees(made, lambda marks: decorate(self.again(marks)))
+        return Trees(made, partial(_decorated, decorate, self.again))
 
     def takes(self, given) -> bool:
         return any([is_tree(x) for x in given])
@@ -221,6 +223,10 @@ class Trees:
                 function = self.known[text] = self.again(holder(text))
         result = function(*values)
         return _restored(result) if classes else result
+
+
+def _decorated(decorate, again, marks):
+    return decorate(again(marks))
 
 
 def is_tree(x) -> bool:

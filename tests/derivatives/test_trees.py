@@ -1,4 +1,5 @@
 """Arguments that are trees: tuples, named tuples, lists, dicts and dataclasses; and the utilities for trees."""
+import pickle
 from collections import namedtuple
 from dataclasses import dataclass
 
@@ -6,7 +7,7 @@ import numpy as np
 import pytest
 
 import pyjitc
-from pyjitc import TypingError, grad, jvp, njit, value_and_grad, vjp, vmap
+from pyjitc import TypingError, grad, jacrev, jit, jvp, njit, value_and_grad, vjp, vmap
 
 X = np.array([0.3, 0.5, 1.2])
 W = np.linspace(-0.3, 0.5, 9).reshape(3, 3)
@@ -744,3 +745,24 @@ def test_a_function_that_gets_a_display_first_and_then_a_dict():
     given = W, B, x, np.sin(x.sum(axis=1))
     for found, expected in zip(njit(by_steps)(*given), made_again(*given)):
         np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@njit
+def distance(p, x):
+    return np.sum((p["w"] * x + p["b"]) ** 2)
+
+
+def scaled(scale):
+    return njit(lambda p, x: scale * np.sum((p["w"] * x + p["b"]) ** 2))
+
+
+@pytest.mark.parametrize("made, b", [
+    (lambda: grad(distance), 1.0), (lambda: value_and_grad(distance), 1.0), (lambda: jacrev(distance), 1.0),
+    (lambda: jit(grad(distance)), 1.0), (lambda: njit(fastmath=True)(grad(distance)), 1.0),
+    (lambda: grad(scaled(3.0)), 1.0), (lambda: vmap(distance, in_axes=(None, 0)), 1.0),
+    (lambda: vmap(grad(distance), in_axes=({"w": None, "b": 0}, 0)), np.arange(3.0))])
+def test_derivatives_and_batches_take_trees_after_pickling(made, b):
+    function, p, x = made(), {"w": 2.0, "b": b}, np.arange(3.0)
+    again = pickle.loads(pickle.dumps(function))
+    for one in again, pickle.loads(pickle.dumps(again)):
+        assert repr(one(p, x)) == repr(function(p, x))
