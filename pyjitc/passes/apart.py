@@ -12,7 +12,7 @@ from ..ops.structure import SELECT
 from . import counted
 from .alias import VIEW
 
-__all__ = ["are_apart", "origins", "places", "spans"]
+__all__ = ["are_apart", "axis_of", "origins", "places", "spans", "summands"]
 
 
 def spans(loop, defs, edges) -> dict[ir.Value, tuple[int, int]]:
@@ -57,7 +57,7 @@ def places(root: ir.Value, view: ir.Value, array: ir.Value, forms, affine) -> di
         return {}
     _, offset, *sizes = made.args
     kept = [_axis(x, root) for x in sizes[view.type.ndim:]]
-    terms = [_term(x, root, affine) for x in _summands(offset)]
+    terms = [_term(x, root, affine) for x in summands(offset)]
     if None in kept or None in terms:
         return {}
     found: dict[int, counted.Affine] = {}
@@ -66,9 +66,9 @@ def places(root: ir.Value, view: ir.Value, array: ir.Value, forms, affine) -> di
     return {axis: form for axis, form in found.items() if axis not in kept}
 
 
-def _summands(v: ir.Value) -> list[ir.Value]:
+def summands(v: ir.Value) -> list[ir.Value]:
     if v.inst is not None and v.inst.op in (arith.IADD, arith.IADD_CK):
-        return [x for part in v.inst.args for x in _summands(part)]
+        return [x for part in v.inst.args for x in summands(part)]
     return [v]
 
 
@@ -77,14 +77,14 @@ def _term(v: ir.Value, root: ir.Value, affine):
     made = v.inst
     if made is not None and made.op in (arith.IMUL, arith.IMUL_CK):
         for x, stride in (made.args, made.args[::-1]):
-            axis = _axis_of(stride, root)
+            axis = axis_of(stride, root)
             if axis is not None:
                 return axis, affine(x)
     axis = _axis(v, root)
     return None if axis is None else (axis, counted.Affine(0, {v: 1}))
 
 
-def _axis_of(stride: ir.Value, root: ir.Value) -> int | None:
+def axis_of(stride: ir.Value, root: ir.Value) -> int | None:
     """The axis whose stride a value is itself."""
     made = stride.inst
     return made.attrs["axis"] if made is not None and made.op is memory.ARRAY_STRIDE and made.args[0] is root else None
@@ -92,14 +92,14 @@ def _axis_of(stride: ir.Value, root: ir.Value) -> int | None:
 
 def _axis(stride: ir.Value, root: ir.Value) -> int | None:
     """The axis of `root` along which a step of so many bytes goes; -1 for no step at all, None where it is unknown."""
-    made, axis = stride.inst, _axis_of(stride, root)
+    made, axis = stride.inst, axis_of(stride, root)
     if axis is not None or made is None:
         return axis
     if made.op is control.CONST:
         contiguous = {"C": root.type.ndim - 1, "F": 0}.get(root.type.layout)
         return -1 if made.attrs["value"] == 0 else contiguous
     if made.op in (arith.IMUL, arith.IMUL_CK, arith.INEG):
-        return next((axis for x in made.args if (axis := _axis_of(x, root)) is not None), None)
+        return next((axis for x in made.args if (axis := axis_of(x, root)) is not None), None)
     if made.op is SELECT:  # a length of one is repeated by steps of no bytes
         axes = {_axis(x, root) for x in made.args[1:]} - {-1}
         return axes.pop() if len(axes) == 1 else None

@@ -15,10 +15,11 @@ A value that is carried across iterations must be one of these: a counter; a red
 condition; min or max, and values assigned together with them, such as the position of the minimum); a flag that is only
 ever set to one value; or a value that no iteration reads, whose last value remains: see `carried.py`. Anything else is
 an error that names it; so is an element that all iterations write, or that one writes and another reads. Which elements
-each iteration has for itself says `apart.py`. Where indices are not known, the program guarantees that iterations are
-independent. A loop that needs the interpreter (printing, objects) runs on one thread, with a warning. The loops of
-derivatives of such loops ('kept' in forward mode and the forward part of reverse mode, 'adjoint' in the backward part)
-run on one thread, without a word, where they are not understood.
+each iteration has for itself says `apart.py`, and which it is certain to share with another `collisions.py`. Where
+indices are not known, the program guarantees that iterations are independent. A loop that needs the interpreter
+(printing, objects) runs on one thread, with a warning. The loops of derivatives of such loops ('kept' in forward mode
+and the forward part of reverse mode, 'adjoint' in the backward part) run on one thread, without a word, where they are
+not understood.
 Needs: SSA, `independent` on headers (`independent.py`, nests.py).  Keeps: SSA.
 """
 from __future__ import annotations
@@ -40,12 +41,12 @@ from . import apart, counted, dce
 from .alias import Aliases, root_of
 from .carried import LEFT_ONLY, SUMS, Carried, Serial, element_type
 from .chunks import SHAPES, Chunks, unmark
+from .collisions import Collisions
 from .operands import constant_of
 from .rewrite import Builder, clone_blocks, growing, join_edges, substitute
 
 __all__ = ["run"]
 
-_FAR = 64  # iterations that a loop is assumed to make, in tests whether two of them access one element
 _EXCEPTIONS = frozenset(op for op in exceptions.EXCEPTION_OPS.values())
 # operations on objects that make no new object, or only an exception
 _OF_OBJECTS = {control.CONST, random.RANDOM_GLOBAL, *_EXCEPTIONS}
@@ -440,11 +441,23 @@ class _Region(Carried):
             if fixed:
                 raise self.error(inst, f"every iteration of a parallel loop writes the same elements of {name}",
                                  "add to them in one form alone, as in a[j] += x, or write range for prange")
-            for other, array_2, root_2, _, forms_2 in accesses:
-                if root_2 is root and array_2 is array and other is not inst and self.collide(forms, forms_2, inner):
-                    what = "writes" if other.op is memory.ARRAY_STORE else "reads"
-                    raise self.error(other, f"an iteration of a parallel loop {what} an element of {name} that another "
-                                            f"iteration writes, at line {inst.loc.line}",
+        self.check_collisions(own)
+
+    def check_collisions(self, own: set[ir.Value]) -> None:
+        """Raise for an element that is certain to be accessed by two iterations, one of which writes."""
+        found = Collisions(self)
+        accesses = [one for block in self.loop.blocks for inst in block.insts
+                    if inst.op is memory.ARRAY_LOAD or inst.op is memory.ARRAY_STORE
+                    for one in found.accesses(block, inst)]
+        for one in accesses:
+            if not one.stores or one.root in self.shared or one.root in own:
+                continue
+            for two in accesses:
+                if two.root is one.root and two is not one and found.collide(one, two):
+                    name = repr(one.root.name) if one.root.name else "an array"
+                    what = "writes" if two.stores else "reads"
+                    raise self.error(two.inst, f"an iteration of a parallel loop {what} an element of {name} that "
+                                               f"another iteration writes, at line {one.inst.loc.line}",
                                      "write into another array, or write range for prange")
 
     def check_adjoints(self, accesses) -> None:
@@ -563,30 +576,6 @@ class _Region(Carried):
                        for v in (one.start[p], one.start[one.left])):
                     found.add(p)
         return found
-
-    def collide(self, one, two, inner) -> bool:
-        """Whether two accesses are known to reach the same element in two different iterations."""
-        distance = None
-        for x, y in zip(one, two):
-            difference = x.plus(y, -1)
-            if difference.terms:
-                return False
-            moved = [(c, self.counters[v]) for v, c in x.terms.items() if v in self.counters]
-            if not all(type(step) is int for _, step in moved):
-                return False
-            steps = sum(c * step for c, step in moved)
-            if steps == 0:
-                if difference.constant and not any(v in inner for v in x.terms):
-                    return False
-                continue
-            if difference.constant % steps:
-                return False
-            apart = difference.constant // steps
-            if distance is not None and distance != apart:
-                return False
-            distance = apart
-        trips = self.defs.constant(self.count.start[self.count.left])
-        return distance is not None and 0 < abs(distance) < (_FAR if trips is None else trips)
 
     # -- outlining
 

@@ -1780,6 +1780,168 @@ def test_more_loops_that_are_not_independent(function, argument, message):
         njit(parallel=True)(function)(argument)
 
 
+# ---------------------------------------------------------------- rows and slices
+
+
+def row_after(o):
+    for i in prange(o.shape[0] - 1):
+        o[i] += o[i + 1]
+
+
+def row_before(o):
+    for i in prange(1, o.shape[0]):
+        o[i] = o[i - 1] * 2
+
+
+def row_that_is_copied(o):
+    for i in prange(1, o.shape[0]):
+        o[i] = o[i - 1]
+
+
+def row_of_a_slice(o):
+    for i in prange(o.shape[0] - 1):
+        o[i] = o[1:][i]
+
+
+def first_row(o):
+    for i in prange(o.shape[0]):
+        o[i] += o[0]
+
+
+def opposite_row(o):
+    for i in prange(o.shape[0]):
+        o[i] += o[::-1][i]
+
+
+def opposite_element(o):
+    for i in prange(len(o)):
+        o[i] += o[len(o) - 1 - i]
+
+
+def column_for_a_row(o):
+    for i in prange(o.shape[0]):
+        o[i] += o.T[i]
+
+
+def one_of_two_rows(o):
+    for i in prange(1, o.shape[0]):
+        w = o[i] if i % 3 else o[i - 1]
+        w += 1
+
+
+def column_after(o):
+    for i in prange(o.shape[1] - 1):
+        o[:, i] += o[:, i + 1]
+
+
+def part_of_the_row_before(o):
+    for i in prange(1, o.shape[0]):
+        o[i, 1:] = o[i - 1, :-1]
+
+
+@pytest.mark.parametrize("function, argument", [
+    (row_after, M), (row_before, M), (row_that_is_copied, M), (row_of_a_slice, M), (first_row, M), (first_row, A),
+    (opposite_row, M), (opposite_row, A), (opposite_element, A), (column_for_a_row, M[:5, :5].copy()),
+    (one_of_two_rows, M), (column_after, M), (part_of_the_row_before, M)])
+def test_rows_that_another_iteration_writes(function, argument):
+    with pytest.raises(CompileError, match="an iteration of a parallel loop (reads|writes) an element of 'o' that "
+                                           "another iteration writes") as caught:
+        njit(parallel=True)(function)(argument)
+    found = caught.value.diagnostic
+    assert found.line > function.__code__.co_firstlineno + 1 and "write into another array" in found.hint
+
+
+def row_of_another(o):
+    out = np.zeros_like(o)
+    for i in prange(1, o.shape[0] - 1):
+        out[i] = o[i - 1] + o[i + 1]
+        out[i] += o[::-1][i] + o[0]
+    return out
+
+
+def row_in_place(o):
+    for i in prange(o.shape[0]):
+        o[i] = np.sqrt(o[i] * o[i])
+        o[i, 1:] = o[i, :-1]
+    return o
+
+
+def even_row_from_odd(o):
+    for i in prange(o.shape[0] // 2):
+        o[2 * i] = o[2 * i + 1]
+    return o
+
+
+def row_of_the_other_half(o):
+    half = o.shape[0] // 2
+    for i in prange(half):
+        o[i] = o[i + half] * 2
+    return o
+
+
+def rows_after_the_first(o):
+    for i in prange(1, o.shape[0]):
+        o[i] -= o[0]
+    return o
+
+
+def all_rows_but_one(o):
+    for i in prange(o.shape[0]):
+        if i != 0:
+            o[i] -= o[0]
+    return o
+
+
+def all_elements_but_one_row(o):
+    for i in prange(o.shape[0]):
+        for j in range(o.shape[1]):
+            if i != 0:
+                o[i, j] = o[0, j] + i
+    return o
+
+
+def other_columns(o):
+    half = o.shape[1] // 2
+    for i in prange(1, o.shape[0]):
+        o[i, :half] = o[i - 1, half:2 * half]
+        o[i, 0] = o[i - 1, half:].sum()
+    return o
+
+
+def column_from_the_one_before(o):
+    for k in range(1, o.shape[1]):
+        for i in prange(o.shape[0]):
+            o[i, k] = o[i, k - 1] * 2
+    return o
+
+
+def from_one_of_two_to_the_other(o):
+    a, b, flip = o, o.copy(), True
+    for _ in range(3):
+        for i in prange(1, o.shape[0] - 1):
+            source, into = (a, b) if flip else (b, a)
+            into[i] = source[i - 1] + source[i + 1]
+        flip = not flip
+    return a, b
+
+
+@pytest.mark.parametrize("function", [
+    row_of_another, row_in_place, even_row_from_odd, row_of_the_other_half, rows_after_the_first, all_rows_but_one,
+    all_elements_but_one_row, other_columns, column_from_the_one_before, from_one_of_two_to_the_other])
+def test_rows_that_no_other_iteration_writes(function):
+    assert not difference(outcome(function, (M,)), outcome(njit(parallel=True)(function), (M,)))
+    found = [line for line in report(function, M) if line.startswith("the loop over prange")]
+    assert found and all([line.startswith("the loop over prange runs on several threads") for line in found])
+
+
+def test_under_numbas_names_rows_that_another_iteration_writes_run_on_one_thread():
+    expected, found = M[:200].copy(), M[:200].copy()
+    row_before(expected)
+    with pytest.warns(ParallelWarning, match="reads an element of 'o' that another iteration writes"):
+        numba.njit(parallel=True)(row_before)(found)
+    assert np.array_equal(expected, found)
+
+
 # ---------------------------------------------------------------- races
 
 

@@ -1,0 +1,312 @@
+"""Which accesses to elements of an array are certain to reach the same element in two iterations of a parallel loop.
+
+An access is described by its index along each axis of the array, whether it is made through the array itself, a row, a
+slice or another view: `o[i + 1]` and `o[1:][i]` are the same. Counters of loops inside are ranges of indices. Where an
+index is not known, the program promises that iterations are independent, and nothing is certain.
+"""
+from __future__ import annotations
+
+from math import gcd
+
+from ..ir import core as ir
+from ..ir.cfg import LoopNest
+from ..ops import arith, control, memory
+from ..ops.structure import SELECT
+from . import counted
+from .apart import axis_of, summands
+from .alias import VIEW
+
+__all__ = ["Access", "Collisions"]
+
+FAR = 64  # iterations that a loop is assumed to make at least
+
+
+class Access:
+    """An access to elements of `root`. index: axis -> form; facts: invariant condition -> the outcome under which the
+    access is made."""
+
+    def __init__(self, inst: ir.Inst, root: ir.Value, index: dict[int, counted.Affine], facts: dict, always: bool):
+        self.inst, self.root, self.index, self.facts, self.always = inst, root, index, facts, always
+        self.stores = inst.op is memory.ARRAY_STORE
+
+
+class Collisions:
+    """Finds the collisions in the loop of a region (parallel.py)."""
+
+    def __init__(self, region):
+        self.region, self.defs = region, region.defs
+        nest = LoopNest(region.fn)
+        self.dom = nest.dom
+        self.loops: dict[ir.Block, list] = {}  # block of loops inside -> these, the outermost first
+        self.latch = next(block for block in region.loop.blocks if region.back in block.edges())
+        self.ranges: dict[ir.Value, tuple] = {}  # counter of a loop inside -> (first value, step, trips or None)
+        self.blocks, self.memo = dict.fromkeys(region.fn.blocks), {}
+        work = list(region.loop.inner)
+        for loop in work:
+            work += loop.inner
+            for block in loop.blocks:
+                self.loops.setdefault(block, []).append(loop)
+            self._add_counters(loop)
+
+    def _add_counters(self, loop) -> None:
+        one = counted.find(loop, self.defs, self.region.edges)
+        if one is None:
+            return
+        left = one.start[one.left]
+        for p, step in one.steps.items():
+            if all([v not in self.region.defined or self.defs.constant(v) is not None for v in (one.start[p], left)]):
+                self.ranges[p] = self.affine(one.start[p]), step, self.defs.constant(left)
+
+    def affine(self, v: ir.Value) -> counted.Affine:
+        """The affine form of an index, also of one that is counted from the end where it is negative, or is repeated
+        where a length is one."""
+        form = counted.affine(v, self.defs, self.blocks, self.memo)
+        for x, c in list(form.terms.items()):
+            known = _index_of(x)
+            if known is not None:
+                inside = self.affine(known)
+                if inside.terms:
+                    form = form.plus(counted.Affine(0, {x: c}), -1).plus(inside.times(c), 1)
+        return form
+
+    # -- accesses
+
+    def accesses(self, block: ir.Block, inst: ir.Inst) -> list[Access]:
+        """What a load or store may access of arrays from outside of the loop."""
+        stores = inst.op is memory.ARRAY_STORE
+        forms = [self.affine(v) for v in (inst.args[1:-1] if stores else inst.args[1:])]
+        facts, always = self.facts(block), self.is_always(block)
+        found = []
+        for root, views, chosen in self.origins(inst.args[0], ()):
+            if root not in self.region.defined and not any(facts.get(v, yes) is not yes for v, yes in chosen.items()):
+                index = self.index(root, views, forms)
+                if index is not None:
+                    found.append(Access(inst, root, index, {**facts, **chosen}, always))
+        return found
+
+    def origins(self, array: ir.Value, seen):
+        """(array, views by which it is seen, invariant conditions of that) of each array that `array` may be; choices
+        that are made before the loop are not looked into."""
+        made = array.inst
+        if array not in self.region.defined or array in seen:
+            yield array, [], {}
+        elif made is None:
+            seen = (*seen, array)
+            block = self.defs.block_of[array]
+            n = block.params.index(array)
+            for source, _, edge in self.region.edges[block]:
+                facts = self.facts(source)
+                for root, views, chosen in self.origins(edge.args[n], seen):
+                    yield root, views, {**facts, **chosen}
+        elif made.op is SELECT:
+            for n, x in enumerate(made.args[1:]):
+                for root, views, chosen in self.origins(x, seen):
+                    fixed = made.args[0] not in self.region.defined
+                    yield root, views, {**chosen, made.args[0]: n == 0} if fixed else chosen
+        elif made.op.traits & VIEW:
+            for root, views, chosen in self.origins(made.args[0], seen):
+                yield root, [*views, array], chosen
+        else:
+            yield array, [], {}
+
+    def facts(self, block: ir.Block) -> dict[ir.Value, bool]:
+        """The outcomes of conditions from before the loop with which a block is reached."""
+        found = {}
+        header = self.region.header
+        while block is not header and block in self.dom.idom:
+            above = self.dom.idom[block]
+            branch = above.terminator
+            if above is not header and branch.op is control.BRANCH and branch.args[0] not in self.region.defined:
+                ways = [n for n, edge in enumerate(branch.targets) if edge.block is block]
+                if len(ways) == 1 and len(self.region.edges[block]) == 1:
+                    found[branch.args[0]] = ways[0] == 0
+            block = above
+        return found
+
+    def is_always(self, block: ir.Block) -> bool:
+        """Whether each iteration comes to a block, if loops inside make iterations."""
+        for loop in reversed(self.loops.get(block, ())):
+            again = [source for source, _, _ in self.region.edges[loop.header] if source in loop.blocks]
+            if not all([self.dom.dominates(block, source) for source in again]):
+                return False
+            block = loop.header
+        return self.dom.dominates(block, self.latch)
+
+    def index(self, root: ir.Value, views, forms) -> dict[int, counted.Affine] | None:
+        """The index along each axis of `root` of an element at the indices `forms` of the last view; None where a step
+        is along no axis of it."""
+        if not views:
+            return dict(enumerate(forms))
+        found: dict[int, counted.Affine] = {axis: counted.Affine(0, {}) for axis in range(root.type.ndim)}
+        for n, view in enumerate(views):
+            if view.inst.op is not memory.ARRAY_VIEW or view.type.dtype is not root.type.dtype:
+                return None
+            _, offset, *sizes = view.inst.args
+            moves = [self.moved(x, root) for x in summands(offset)]
+            if n == len(views) - 1:
+                for stride, form in zip(sizes[view.type.ndim:], forms):
+                    one = _factor(stride, root)
+                    moves.append(None if one is None else (one[0], form.times(one[1])))
+            for one in moves:
+                if one is None:
+                    return None
+                found[one[0]] = found[one[0]].plus(one[1], 1)
+        return found
+
+    def moved(self, v: ir.Value, root: ir.Value):
+        """(axis, number of elements) of a summand of an offset, or None."""
+        one = _factor(v, root)
+        if one is not None:
+            return one[0], counted.Affine(one[1], {})
+        made = v.inst
+        if made is not None and made.op in (arith.IMUL, arith.IMUL_CK):
+            for x, stride in (made.args, made.args[::-1]):
+                one = _factor(stride, root)
+                if one is not None:
+                    return one[0], self.affine(_unclipped(x)).times(one[1])
+        return None
+
+    # -- pairs
+
+    def collide(self, one: Access, two: Access) -> bool:
+        """Whether two accesses are certain to reach the same element in two different iterations, if the loop and those
+        inside make many."""
+        if any(two.facts.get(v, yes) is not yes for v, yes in one.facts.items()):
+            return False
+        trips = self.defs.constant(self.region.count.start[self.region.count.left])
+        far = FAR if trips is None else min(trips, FAR)
+        distances, meets = None, False
+        for axis, form in one.index.items():
+            found = self.along(form, two.index[axis], far)
+            if found is None:
+                return False
+            if found == "anywhere":
+                meets = True
+            elif found != "equal":
+                distances = found if distances is None else distances & found
+        if distances is None:
+            return meets and far > 1 and one.always and two.always
+        return not meets and bool(distances - {0})
+
+    def along(self, x, y, far: int):
+        """How two indices meet along an axis: at distances of iterations (a set), 'equal' in all iterations, 'anywhere'
+        in some iterations that differ, or None where they never do, or nothing is certain."""
+        one, two = self.parts(x), self.parts(y)
+        if one is None or two is None:
+            return None
+        (moved, rest, ranges), (moved_2, rest_2, ranges_2) = one, two
+        gap = rest_2.plus(rest, -1)
+        if moved == moved_2:
+            if gap.terms:
+                return None
+            if not moved:
+                return "equal" if _reach(gap.constant, ranges, ranges_2) else None
+            if not ranges and not ranges_2:
+                distance, between = divmod(gap.constant, moved)
+                return {distance} if not between and abs(distance) < far else None
+            return {d for d in range(1 - far, far) if _reach(gap.constant - d * moved, ranges, ranges_2)}
+        if any(v in self.region.defined for form in (rest, rest_2) for v in form.terms):
+            return None
+        if moved and moved_2:
+            return "anywhere" if moved == -moved_2 and not ranges and not ranges_2 and self.turns(gap, moved) else None
+        own, others, start = (ranges, ranges_2, gap) if moved else (ranges_2, ranges, gap.times(-1))
+        if start.terms or own:
+            return None
+        step = moved or moved_2
+        hits = [p for p in range(far) if _reach(start.constant - p * step, [], others)]
+        return "anywhere" if hits else None
+
+    def turns(self, gap, step: int) -> bool:
+        """Whether one index runs through the same elements as the other in the opposite order."""
+        count = self.region.count
+        trips = self.affine(counted.trips_of(count, self.defs))
+        rest = gap.plus(trips.plus(counted.Affine(1, {}), -1).times(step), -1)
+        return not rest.terms and rest.constant % step == 0 and abs(rest.constant // step) < 8
+
+    def parts(self, form):
+        """(step from one iteration to the next, the form in the first iteration without ranges, ranges), or None."""
+        step, ranges = 0, []
+        rest = counted.Affine(form.constant, {})
+        for v, c in form.terms.items():
+            if v in self.region.counters:
+                if type(self.region.counters[v]) is not int:
+                    return None
+                step += c * self.region.counters[v]
+                rest = rest.plus(self.affine(self.region.count.start[v]).times(c), 1)
+            elif v in self.ranges:
+                first, by, trips = self.ranges[v]
+                rest = rest.plus(first.times(c), 1)
+                ranges.append((c * by, trips))
+            else:
+                rest = rest.plus(counted.Affine(0, {v: c}), 1)
+        return step, rest, ranges
+
+
+def _reach(gap: int, ranges, ranges_2) -> bool:
+    """Whether sums of multiples of steps, each of fewer than its number of trips, differ by `gap` between two
+    accesses. Numbers of trips that are not known are taken as great."""
+    low = high = common = 0
+    for sign, some in ((1, ranges), (-1, ranges_2)):
+        for step, trips in some:
+            end = sign * step * ((FAR if trips is None else trips) - 1)
+            low, high, common = low + min(0, end), high + max(0, end), gcd(common, step)
+    return low <= gap <= high and (gap % common == 0 if common else gap == 0)
+
+
+def _factor(stride: ir.Value, root: ir.Value) -> tuple[int, int] | None:
+    """(axis of `root`, number of elements) of a number of bytes that is the same in each iteration, or None."""
+    axis = axis_of(stride, root)
+    if axis is not None:
+        return axis, 1
+    made = stride.inst
+    if made is None:
+        return None
+    if made.op is control.CONST:
+        axis, item = {"C": root.type.ndim - 1, "F": 0}.get(root.type.layout), memory.item_bytes(root.type.dtype)
+        value = made.attrs["value"]
+        return (0, 0) if value == 0 else None if axis is None or value % item else (axis, value // item)
+    if made.op is arith.INEG:
+        one = _factor(made.args[0], root)
+        return one and (one[0], -one[1])
+    if made.op in (arith.IMUL, arith.IMUL_CK):
+        for x, other in (made.args, made.args[::-1]):
+            if x.inst is not None and x.inst.op is control.CONST and (one := _factor(other, root)) is not None:
+                return one[0], one[1] * x.inst.attrs["value"]
+    if made.op is SELECT:  # a length of one is repeated by steps of no bytes
+        found = [one for x in made.args[1:] if (one := _factor(x, root)) is None or one[1]]
+        return found[0] if len(found) == 1 else None
+    return None
+
+
+def _index_of(v: ir.Value) -> ir.Value | None:
+    """The index of which a value is the checked form, or the product with the step along a contiguous axis."""
+    made = v.inst
+    if made is not None and made.op is memory.CHECK_INDEX:
+        return made.args[0]
+    if made is not None and made.op in (arith.IMUL, arith.IMUL_CK):
+        for x, step in (made.args, made.args[::-1]):
+            one = step.inst
+            if one is not None and one.op is memory.ARRAY_STEP and _literal(one.args[2]) == one.attrs["size"]:
+                return x
+    return None
+
+
+def _unclipped(v: ir.Value) -> ir.Value:
+    """The start of a slice, where the array is not so short that the slice is clipped: of select(length > 2, 2, length)
+    the 2, of select(length < 1, 0, length - 1) the latter."""
+    while (made := v.inst) is not None and made.op is SELECT:
+        test, *ways = [_literal(x) for x in made.args]
+        if test is not None:
+            v = made.args[1 if test else 2]
+        elif (ways[0] is None) != (ways[1] is None):
+            v = made.args[1 if (ways[0] is None) == (0 in ways) else 2]
+        else:
+            rest = [x for x in made.args[1:] if x.inst is None or x.inst.op is not memory.ARRAY_DIM]
+            if len(rest) != 1:
+                break
+            v = rest[0]
+    return v
+
+
+def _literal(v: ir.Value):
+    return v.inst.attrs["value"] if v.inst is not None and v.inst.op is control.CONST else None
