@@ -182,8 +182,8 @@ class Machine:
         # well, unless a loop was unrolled. Region splitting of live ranges takes four fifths of the emission of a
         # function of 1,000 lines at LLVM's own budget, and makes its code larger by half. The options are those of the
         # process, and are restored. Setting one takes 0.1 ms. The copies of a loop with branches need fewer jumps where
-        # short blocks are duplicated, as at LLVM's level 3; of the selects in them, such as the greater of two numbers,
-        # LLVM would make branches on x86, which are predicted badly.
+        # short blocks are duplicated, as at LLVM's level 3. On x86 LLVM would also turn the selects in these copies,
+        # such as the greater of two numbers, into branches, which are predicted badly.
         options = ([(b"-tail-dup-placement-threshold=4", b"-tail-dup-placement-threshold=2")] if module.unrolled
                    else [(b"-disable-lsr=1", b"-disable-lsr=0")])
         if module.unrolled and self.x86:

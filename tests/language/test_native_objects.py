@@ -369,7 +369,8 @@ def given_and_let_go(n):
 
 
 @pytest.mark.parametrize("f, args", [
-    (given_and_let_go, (4,)), (inserted, ([5, 2, 8, 1, 9, 3, 5],)), (attempted, (0,)), (attempted, (1,)), (tree, ([5, 2, 8, 1, 9, 3, 5],)),
+    (given_and_let_go, (4,)), (inserted, ([5, 2, 8, 1, 9, 3, 5],)), (attempted, (0,)), (attempted, (1,)),
+    (tree, ([5, 2, 8, 1, 9, 3, 5],)),
     (vectors, (10,)), (stack, (10,)), (popped_too_often, (5,)), (links, (12,)),
     (divided, (10, 20)), (divided, (10, 5)), (queue, (20,)), (shapes, (5,)), (keys, (3,)), (identity, (4,)),
     (swapped, (1,)), (swapped, (3,)), (missing, (2,)), (missing, (5,)), (numbers, (1,)), (numbers, (4,)),
