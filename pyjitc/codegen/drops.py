@@ -26,13 +26,11 @@ define internal void @{name}({", ".join([f"ptr %x{k}" for k in range(len(parts))
   ret void
 }}"""
     given = "".join([f"""
-  %p{k} = getelementptr i8, ptr %box, i64 {16 + 8 * k}
-  %x{k} = load ptr, ptr %p{k}, align 8
+  %x{k} = load ptr, ptr (getelementptr i8, ptr %box, i64 {16 + 8 * k}), align 8
   call void @{giver(part)}(ptr %x{k})""" for k, part in enumerate(parts) if part != "n"])
     return f"""
 define internal void @{name}(ptr %box) nounwind noinline {{
-  %last = call i1 @pyj_drop(ptr %box)
-  br i1 %last, label %dead, label %done
+  br i1 (call i1 @pyj_drop(ptr %box)), label %dead, label %done
 dead:{given}
   call void @free(ptr %box)
   br label %done
