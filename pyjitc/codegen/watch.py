@@ -201,7 +201,6 @@ read:
   br i1 (and i1 (and i1 %f.sameb, %f.samew), (icmp ne i32 %f.t, 0)), label %note.last, label %note.first
 note.first:
   call void @pyjitc_stamp(ptr %first, i32 %me, i32 %bw32, i32 %ww32, i32 %line32)
-  br label %note.last
 note.last:
   call void @pyjitc_stamp(ptr %last, i32 %me, i32 %bw32, i32 %ww32, i32 %line32)
   ret i64 0
