@@ -207,8 +207,7 @@ def _product_columns(t: str, name: str, lanes: int) -> str:
   %{name}.w{r} = shufflevector {v} %{name}.v{r}, {v} poison, <{lanes} x i32> zeroinitializer
 """
             factor = f"%{name}.w{r}"
-        terms += (f"  %{name}.t{r} = call {v} @llvm.fmuladd.{suffix}({v} {factor}, {v} %{name}.y, "
-                  f"{v} %{name}.s{r})\n")
+        terms += (f"  %{name}.t{r} = call {v} @llvm.fmuladd.{suffix}({v} {factor}, {v} %{name}.y, {v} %{name}.s{r})\n")
     stores = "".join(f"  store {v} %{name}.s{r}, ptr %{name}.to{r}, align {size}\n" for r in each)
     return f"""{name}:
   %{name}.first = getelementptr {t}, ptr %c, i64 %{name}.j
