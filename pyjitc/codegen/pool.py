@@ -489,7 +489,7 @@ fine:
 
 ; How a loop is divided: see DIVIDE in ops/parallel.py, which says the same in Python. The bits of %flags are its
 ; attributes.
-define {{i64, i64, i1}} @pyjitc_divide(i64 %trips, i64 %work, i64 %copied, i64 %asked, i64 %flags) nounwind {{
+define {{i64, i64, i1}} @pyjitc_pool_divide(i64 %trips, i64 %work, i64 %copied, i64 %asked, i64 %flags) nounwind {{
   %known = icmp ne i64 (and i64 %flags, 1), 0
   %even = icmp eq i64 (and i64 %flags, 3), 3
   %stored = icmp ne i64 (and i64 %flags, 4), 0
@@ -530,25 +530,25 @@ several:
   ret {{i64, i64, i1}} %s2
 }}
 
-define i64 @pyjitc_thread_id() nounwind {{
+define i64 @pyjitc_pool_thread_id() nounwind {{
   %record = call ptr @record()
   ret i64 (load i64, ptr %record)
 }}
 
-define i64 @pyjitc_num_threads() nounwind {{
+define i64 @pyjitc_pool_num_threads() nounwind {{
   %record = call ptr @record()
 {_load("limit", "i64", "%record", RECORD["limit"])}
   ret i64 %limit
 }}
 
-define i64 @pyjitc_chunk_size() nounwind {{
+define i64 @pyjitc_pool_chunk_size() nounwind {{
   %record = call ptr @record()
 {_load("size", "i64", "%record", RECORD["size"])}
   ret i64 %size
 }}
 
 ; The number before, or -1 where the new one is negative.
-define i64 @pyjitc_set_chunk_size(i64 %n) nounwind {{
+define i64 @pyjitc_pool_set_chunk_size(i64 %n) nounwind {{
   br i1 (icmp sge i64 %n, 0), label %set, label %refuse
 set:
   %sizep = getelementptr i8, ptr (call ptr @record()), i64 {RECORD["size"]}
@@ -560,7 +560,7 @@ refuse:
 }}
 
 ; 0, or the most threads that there may be where the number is not one of them.
-define i64 @pyjitc_set_num_threads(i64 %n) nounwind {{
+define i64 @pyjitc_pool_set_num_threads(i64 %n) nounwind {{
   %most = zext i32 (load i32, ptr {_state("most")}) to i64
   br i1 (icmp ult i64 (sub i64 %n, 1), %most), label %set, label %refuse
 set:

@@ -6,7 +6,7 @@ must be in range, which `check_index` ensures.
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import Any, Callable
 
 from ..base.lazy import lazy
 from ..ir.core import (ALLOCATES, CELLS, CHEAP, COUNTS, ELEMENTS, ERRORS, EXPENSIVE, FREE, HOST, ITEMS, KEEPS_NONE,
@@ -15,7 +15,7 @@ from ..ir.core import (ALLOCATES, CELLS, CHEAP, COUNTS, ELEMENTS, ERRORS, EXPENS
 from ..runtime import platform
 from ..runtime.dispatcher import Anew
 from ..types.kinds import (
-    Array, Bool, Cell, Int, Iterator, NativeList, NativeObject, NativeTable, NpBool, NpComplex, Undefined, any_part,
+    Array, Bool, Cell, Int, Iterator, NpBool, NpComplex, Undefined, any_part,
     is_refcounted, members_of,
 )
 from .effects import NONDIFF, NO_RULE, STRUCTURAL
@@ -452,37 +452,36 @@ def count_references(e, t, x, what):
     need no test."""
     if not is_refcounted(t):
         return
-    if isinstance(t, Array):
-        name = f"pyj_{what}"
-        if what == "release" and (e.leaving or e.crowded):
-            name = "pyj_let_go" if e.leaving else "pyj_give_back"
-        e.line(f"call void {e.helper(name)}(ptr {x[1]})")
-    elif isinstance(t, (Cell, Iterator)):
-        name = "pyj_box_retain" if what == "retain" else f"pyj_drop_box_{layouts.layout(e, *t.held)}"
-        e.line(f"call void {e.helper(name)}(ptr {x[0]})")
-    elif isinstance(t, (NativeList, NativeObject)):
-        e.line(f"call void {e.helper('pyj_native_retain' if what == 'retain' else layouts.release_of(e, t))}"
-               f"(ptr {x[0]})")
-    elif isinstance(t, NativeTable):
-        e.line(f"call void {e.helper(f'pyj_table_{what}')}(ptr {x[0]})")
-    elif t.parts is not None:
-        if what == "release":
-            given = [one for one in zip(layouts.components_of(layouts.layout(e, t)), x) if one[0] != "n"]
-            if len(given) >= _MANY and not any_part(t, lambda part: isinstance(part, NativeTable)):
-                name = f"pyj_drop_all_{''.join([part for part, _ in given])}"
-                e.line(f"call void {e.helper(name)}({', '.join([f'ptr {v}' for _, v in given])})")
-                return
-        at = 0
-        for part in t.parts:
-            n = len(e.components(part))
-            count_references(e, part, x[at:at + n], what)
-            at += n
-    else:
-        rare = e.leaving and what == "release"
-        e.line(f"call void {e.helper('pyj_let_go_object' if rare else f'pyj_{what}_object')}(ptr {x[0]})")
+    if t.parts is None:
+        retain, release = _COUNTERS[t.counted]
+        name = retain if what == "retain" else release(e, t)
+        e.line(f"call void {e.helper(name)}(ptr {x[1 if t.counted == 'array' else 0]})")
+        return
+    if what == "release":
+        given = [one for one in zip(layouts.components_of(layouts.layout(e, t)), x) if one[0] != "n"]
+        if len(given) >= _MANY and not any_part(t, lambda part: part.counted == "table"):
+            name = f"pyj_drop_all_{''.join([part for part, _ in given])}"
+            e.line(f"call void {e.helper(name)}({', '.join([f'ptr {v}' for _, v in given])})")
+            return
+    at = 0
+    for part in t.parts:
+        n = len(e.components(part))
+        count_references(e, part, x[at:at + n], what)
+        at += n
 
 
 _MANY = 3  # a value with this many references or more is released by a function (codegen/drops.py)
+# What counts the references of a type (`counted` in types/kind.py) -> the helper that retains one, and a function that
+# returns the helper that releases one.
+_COUNTERS: dict[str, tuple[str, Callable]] = {
+    "object": ("pyj_retain_object", lambda e, t: "pyj_let_go_object" if e.leaving else "pyj_release_object"),
+    "array": ("pyj_retain",
+              lambda e, t: "pyj_let_go" if e.leaving else "pyj_give_back" if e.crowded else "pyj_release"),
+    "cell": ("pyj_box_retain", lambda e, t: f"pyj_drop_box_{layouts.layout(e, *t.held)}"),
+    "list": ("pyj_native_retain", lambda e, t: f"pyj_native_release_{layouts.layout(e, t.item)}"),
+    "instance": ("pyj_native_retain", lambda e, t: f"pyj_native_drop_{layouts.layout(e, t)}"),
+    "table": ("pyj_table_retain", lambda e, t: "pyj_table_release"),
+}
 
 
 def holds_object(t) -> bool:
