@@ -1,4 +1,4 @@
-"""Drop functions: helpers that release the references in a value, one for each layout (`ops/heads.py`), so that types
+"""Drop functions: helpers that release the references in a value, one for each layout (`ops/layouts.py`), so that types
 of one layout share it.
 
 `pyj_drop_box_...` gives up a reference to a cell or an iterator, and what it holds where that was the last;
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from ..ops.heads import components_of, giver
+from ..ops.layouts import components_of, giver
 
 __all__ = ["text_of"]
 

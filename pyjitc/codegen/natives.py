@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import re
 
-from ..ops.heads import BASE, COUNT, DATA, HEAD, LENGTH, OBJECT, ROOM, SOURCE, components_of, giver
+from ..ops.layouts import BASE, COUNT, DATA, HEAD, LENGTH, OBJECT, ROOM, SOURCE, components_of, giver
 from ..runtime.platform import STR, STR_STATE
 from .definitions import load as _load, store as _store
 
