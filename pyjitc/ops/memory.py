@@ -794,14 +794,12 @@ ALONE_HERE = Op("alone", lambda types, attrs: None, writes(COUNTS), partials=NON
 ROW_COPY = Op("row_copy", lambda types, attrs: None, reads(ELEMENTS) | writes(ELEMENTS), lower=_row_copy_lower,
               partials=STRUCTURAL,
               doc="(to, from, *index, n): the first n elements of the row at `index`; of both arrays, which share no "
-                  "memory, the elements of "
-              "a row lie side by side", traits=KEEPS_NONE)
+                  "memory, the elements of a row lie side by side", traits=KEEPS_NONE)
 SUM_EIGHTS = Op("sum_eights", lambda types, attrs: types[0].dtype, reads(ELEMENTS), partials=NO_RULE,
                 lower=lambda e, inst, a, n: [e.assign("call {0} {1}(ptr {2}, i64 {3})".format(
                     t := e.scalar(inst.args[0].type.dtype), e.helper(f"pyj_eights_{t}"), a[0], n[0]))],
-                doc="the first n elements, 8 at least and a multiple of 8, of a contiguous array of float32 or "
-                    "float64 in eight running sums, "
-                "which are then added in pairs", traits=KEEPS_NONE)
+                doc="the first n elements, 8 at least and a multiple of 8, of a contiguous array of float32 or float64 "
+                    "in eight running sums, which are then added in pairs", traits=KEEPS_NONE)
 ARRAY_COPY = Op("array_copy", lambda types, attrs: Array(types[1].dtype, types[1].ndim),
                 RAISES | reads(ELEMENTS) | ALLOCATES,
                 lower=_copy_lower, partials=STRUCTURAL, doc="where the condition holds, a copy of an array of 3 axes "
@@ -836,10 +834,9 @@ ARRAY_STEP = Op("array_step", lambda types, attrs: Int, PURE, eval=lambda n, spa
                 eval_attrs=True, partials=NONDIFF, lower=lambda e, inst, n, space, stride: [e.assign(
                     f"call i64 {e.helper('pyj_step')}(i64 {n[0]}, i64 {space[0]}, i64 {stride[0]}, i64 "
                     f"{inst.attrs['size'].bit_length() - 1})")],
-                doc="elements of {size} bytes, a power of two, from one to the next along an axis of length n and "
-                    "byte stride `stride` "
-                "in a space of length `space`; 0 where n is not that, but 1. LLVM knows nothing of the result, so it "
-                "makes a vectorised loop for 1 and a scalar one", cost=CHEAP)
+                doc="elements of {size} bytes, a power of two, from one to the next along an axis of length n and byte "
+                    "stride `stride` in a space of length `space`; 0 where n is not that, but 1. LLVM knows nothing of "
+                    "the result, so it makes a vectorised loop for 1 and a scalar one", cost=CHEAP)
 ARRAY_DATA = Op("array_data", lambda types, attrs: Int, PURE, partials=NONDIFF,
                 lower=lambda e, inst, a: [e.assign(f"ptrtoint ptr {a[0]} to i64")], doc="address of the first element",
                 cost=MODERATE)
