@@ -23,7 +23,7 @@ from .effects import NONDIFF, NO_RULE, STRUCTURAL
 __all__ = ["MEMORY_OPS", "FUEL", "REPLACES", "count_references", "effects_of", "hold", "holds_object", "item_bytes",
            "opened", "owned"]
 
-heads = lazy(f"{__package__}.heads")  # only programs with native lists load it
+layouts = lazy(f"{__package__}.layouts")  # only programs with native lists load it
 
 # Units of work between two polls for signals: about a millisecond where a unit is a few nanoseconds.
 FUEL = 1 << 17
@@ -458,16 +458,16 @@ def count_references(e, t, x, what):
             name = "pyj_let_go" if e.leaving else "pyj_give_back"
         e.line(f"call void {e.helper(name)}(ptr {x[1]})")
     elif isinstance(t, (Cell, Iterator)):
-        name = "pyj_box_retain" if what == "retain" else f"pyj_drop_box_{heads.layout(e, *t.held)}"
+        name = "pyj_box_retain" if what == "retain" else f"pyj_drop_box_{layouts.layout(e, *t.held)}"
         e.line(f"call void {e.helper(name)}(ptr {x[0]})")
     elif isinstance(t, (NativeList, NativeObject)):
-        e.line(f"call void {e.helper('pyj_native_retain' if what == 'retain' else heads.release_of(e, t))}"
+        e.line(f"call void {e.helper('pyj_native_retain' if what == 'retain' else layouts.release_of(e, t))}"
                f"(ptr {x[0]})")
     elif isinstance(t, NativeTable):
         e.line(f"call void {e.helper(f'pyj_table_{what}')}(ptr {x[0]})")
     elif t.parts is not None:
         if what == "release":
-            given = [one for one in zip(heads.components_of(heads.layout(e, t)), x) if one[0] != "n"]
+            given = [one for one in zip(layouts.components_of(layouts.layout(e, t)), x) if one[0] != "n"]
             if len(given) >= _MANY and not any_part(t, lambda part: isinstance(part, NativeTable)):
                 name = f"pyj_drop_all_{''.join([part for part, _ in given])}"
                 e.line(f"call void {e.helper(name)}({', '.join([f'ptr {v}' for _, v in given])})")

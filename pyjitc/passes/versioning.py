@@ -37,7 +37,7 @@ from .rewrite import Builder, clone_blocks, drop_check, resolve, substitute
 __all__ = ["run", "no_overlap", "note_distinct", "LEAST", "MAX_ARRAYS"]
 
 invariant = lazy(f"{__package__}.invariant")  # for nests that load from memory
-settled = lazy(f"{__package__}.settled")  # for loops that carry a number which becomes small
+carried_bounds = lazy(f"{__package__}.carried_bounds")  # for loops that carry a number which becomes small
 
 MAX_INSTS = 500  # the most instructions of a nest that is copied
 # The fewest instructions of a copy with checks that becomes a function (checked_copies.py): the call of a smaller one
@@ -233,7 +233,7 @@ class _Planner:
                     self.look(block, inst)
         if any(["by" in i.attrs for b in loop.blocks for i in b.insts]):
             _sums(loop, self.nest, defs, edges, plan)
-        self.find_settled(loop)
+        self.find_carried_bounds(loop)
         if not plan.checks and not self.shifted or len(plan.guards) > 40:
             return None
         innermost = [stays for deepest, stays in self.stays if deepest]
@@ -278,20 +278,21 @@ class _Planner:
             if len(staying) == 1 and len(ways) < MAX_WAYS and self.is_on_every_trip(block, loop):
                 ways[block] = branch.args[0], staying[0]
 
-    def find_settled(self, loop) -> None:
+    def find_carried_bounds(self, loop) -> None:
         """Let the guard test that numbers which become small on the first trip of a loop are small before it."""
         for one in loop.inner:
-            self.find_settled(one)
+            self.find_carried_bounds(one)
         checked = [i for b in loop.blocks for i in b.insts if i.op.wrapping is not None and i not in self.plan.checks]
-        if not checked or not any([_may_settle(edge, loop) for source, _, edge in self.edges[loop.header]
+        if not checked or not any([_may_become_small(edge, loop) for source, _, edge in self.edges[loop.header]
                                    if source in loop.blocks]):
             return
-        starts, found = settled.find(loop, self.defs, self.edges)
+        starts, found = carried_bounds.find(loop, self.defs, self.edges)
         for inst, used in found.items():
             firsts = [starts[p] for p in used]
             if inst not in self.plan.checks and all(map(self.is_outside, firsts)):
+                bound = carried_bounds.BOUND
                 for first in firsts:
-                    self.plan.guards[self.plan.key(Affine(settled.ROOM, {first: 1}), 2 * settled.ROOM + 1)] = None
+                    self.plan.guards[self.plan.key(Affine(bound, {first: 1}), 2 * bound + 1)] = None
                 self.plan.checks.add(inst)
 
     def look(self, block: ir.Block, inst: ir.Inst) -> None:
@@ -389,7 +390,7 @@ def clamped(value) -> tuple | None:
     return (test.op in (ILT, ILE)) == (test.args[0] is inst.args[1]), *inst.args[1:]
 
 
-def _may_settle(edge, loop) -> bool:
+def _may_become_small(edge, loop) -> bool:
     """Whether an edge to the header of a loop may pass a small number for an int: the result of a mask, a remainder, a
     conversion or a choice."""
     return any([p.type is Int and v is not p and (v.inst is None or v.inst.op in _SETTLING)

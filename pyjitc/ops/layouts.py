@@ -13,7 +13,7 @@ from ..types.kinds import (
 )
 
 __all__ = ["BASE", "COUNT", "DATA", "HEAD", "LENGTH", "OBJECT", "ROOM", "SOURCE", "components_of", "giver", "in_memory",
-           "layout", "other_than_none", "release_of", "stride", "words"]
+           "layout", "other_than_none", "reference_kinds", "release_of", "stride"]
 
 # offsets of the fields, and the size of the head
 COUNT, LENGTH, ROOM, DATA, OBJECT, BASE, SOURCE, HEAD = 0, 8, 16, 24, 32, 40, 48, 56
@@ -28,11 +28,11 @@ def stride(components: tuple[str, ...]) -> int:
 
 def layout(e, t: Type) -> str:
     """A description of the references to release in a value of type t, such as an item of a list, as a part of a
-    symbol: a single `n` for a value of numbers only, else `words`."""
-    return "".join(words(e, t)) if is_refcounted(t) else "n"
+    symbol: a single `n` for a value of numbers only, else `reference_kinds`."""
+    return "".join(reference_kinds(e, t)) if is_refcounted(t) else "n"
 
 
-def words(e, t: Type) -> list[str]:
+def reference_kinds(e, t: Type) -> list[str]:
     """The kind of each component of a value of type t: `n` for a number, `o` for a reference to a Python object, `a`
     for the owner of an array, `L...E` for a reference to a native list, `C...E` for one to a cell, `R...E` for one to a
     native object, `B` and a letter for one to an enclosing object, `Ba` to the innermost."""
@@ -44,10 +44,10 @@ def words(e, t: Type) -> list[str]:
         return [f"{'L' if isinstance(t, NativeList) else 'C'}{layout(e, *t.held)}E"]
     if isinstance(t, NativeObject):
         held = [other_than_none(part) or part for part in t.held]
-        return [f"R{''.join([word for one in held for word in words(e, one)])}E"]
+        return [f"R{''.join([word for one in held for word in reference_kinds(e, one)])}E"]
     if isinstance(t, Within):
         return [f"B{chr(97 + t.level)}"]
-    return ["o"] if t.parts is None else [word for part in t.parts for word in words(e, part)]
+    return ["o"] if t.parts is None else [word for part in t.parts for word in reference_kinds(e, part)]
 
 
 def components_of(layout: str, around: str = "") -> list[str]:
