@@ -689,7 +689,9 @@ class _Ranges:
         if made.op is a.ISHR or made.op is a.IFLOORDIV or made.op is a.IFLOORDIV_CK:
             by = self.get(made.args[1])
             least = 1 if made.op is a.ISHR else 2
-            return made.args[0] is p and by[0] >= least and self.arriving(value, source, inst, edge)[0] > 0
+            low = self.arriving(value, source, inst, edge)[0]
+            return made.args[0] is p and by[0] >= least and (
+                low > 0 or low == 0 and self.is_nonzero(value, source, inst, edge))
         return False
 
     def halves(self, loop, back) -> bool:
