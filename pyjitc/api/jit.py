@@ -13,7 +13,10 @@ from ..runtime.dispatcher import ByCount
 from ..runtime.objects import is_object_class
 from ..types.kinds import Generator, any_part
 from .dispatch import ASYNCHRONOUS, CompiledFunction, Dispatcher, interpreted, undecorated
-from .signature import Signature, TypeName, signature_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .signature import Signature, TypeName
 
 __all__ = ["njit", "jit", "trace", "compile_options", "decorated"]
 
@@ -22,6 +25,7 @@ _bound, _races = lazy("pyjitc.api.bound"), lazy("pyjitc.api.races")
 methods, _tracing = lazy("pyjitc.api.methods"), lazy("pyjitc.api.tracing")
 _native_iterators = lazy("pyjitc.lib.py.native_iterators")
 _generators, _stages = lazy("pyjitc.front.generators"), lazy("pyjitc.pipeline.stages")
+_signature = lazy("pyjitc.api.signature")
 
 
 def njit(signature: Callable | str | tuple | list | Signature | TypeName | None = None, /, *,
@@ -99,15 +103,16 @@ def _njit(signature, static_argnames, static_argnums, options):
         return _decorate(signature, (), options)
     if isinstance(signature, type) and is_object_class(signature):
         return _decorate_class(signature, make_options(options), options)
-    if isinstance(signature, type) or callable(signature) and not isinstance(signature, (TypeName, Signature)):
+    if isinstance(signature, type) or (
+            callable(signature) and not isinstance(signature, (_signature.TypeName, _signature.Signature))):
         raise _no_function("njit", signature)
     chosen = _options(options)  # wrong options are reported at the decorator
     if signature is None:
         declared = ()
     elif isinstance(signature, list):
-        declared = tuple(map(signature_of, signature))
+        declared = tuple(map(_signature.signature_of, signature))
     else:
-        declared = (signature_of(signature),)
+        declared = (_signature.signature_of(signature),)
     def decorate(function):
         if isinstance(function, type) and is_object_class(function) and not declared:
             return _decorate_class(function, chosen, options)

@@ -13,6 +13,7 @@ from ..base.absent import absent
 from ..base.lazy import lazy
 from ..base.options import Options, environment, make_options
 from ..runtime import hooks
+from ..types import NAMES_OF_TYPES
 from . import dispatch
 from .dispatch import ASYNCHRONOUS, CompiledFunction, interpreted, undecorated
 from .methods import with_methods
@@ -22,23 +23,13 @@ __all__ = ["LATER", "ShippedFunction", "jit", "njit", "own_names"]
 _shipped = lazy("pyjitc.pipeline.shipped")
 _text, _signature = lazy("pyjitc.types.text"), lazy("pyjitc.api.signature")
 
-_TYPES = ("int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 boolean "
-          "bool_ int_ uint intc uintc intp uintp float_ double byte char short ushort void none i1 i2 i4 i8 u1 u2 u4 "
-          "u8 f2 f4 f8 c8 c16 b1 Tuple UniTuple optional").split()
-_OF_SIGNATURES = "TypeName signature_of".split()
+_OF_SIGNATURES = "TypeName", "signature_of", *NAMES_OF_TYPES
 _ERRORS = "PyjitcError CompileError TypingError UnsupportedError ParallelWarning RaceError".split()
 _THREADS = ("prange set_num_threads get_num_threads get_thread_id set_parallel_chunksize get_parallel_chunksize "
             "parallel_chunksize").split()
 
 
-class _Names:
-    """Names of types, as attributes."""
-
-    def __getattr__(self, name: str):
-        return _signature.NAMES[name]
-
-
-LATER = {**dict.fromkeys(_TYPES, _Names()), **dict.fromkeys(_OF_SIGNATURES, _signature),
+LATER = {**dict.fromkeys(_OF_SIGNATURES, _signature),
          **dict.fromkeys(_ERRORS, lazy("pyjitc.base.errors")), **dict.fromkeys(_THREADS, lazy("pyjitc.runtime.pool"))}
 
 

@@ -11,8 +11,8 @@ from types import FunctionType
 import numpy as np
 
 from ..base.errors import shortened, suggest
-from ..types import kinds, text
-from ..types.kinds import Array, Tuple, Type, is_numpy_scalar, union_of
+from ..types import NAMES_OF_TYPES, kinds, text
+from ..types.kinds import Array, Type, is_numpy_scalar, union_of
 
 __all__ = ["plan", "Signature", "TypeName", "signature_of", "convert", "gives", "NAMES"]
 
@@ -84,7 +84,7 @@ def _argument(given) -> Type:
     elif isinstance(given, str):
         given = text.parse(given)
     elif isinstance(given, tuple):
-        given = Tuple([_argument(x) for x in given])
+        given = kinds.Tuple([_argument(x) for x in given])
     elif given is None:
         given = kinds.NoneType
     elif isinstance(given, type) and given in _CLASSES:
@@ -230,17 +230,11 @@ def _is_by_class(given: type, wanted: type) -> bool:
     return issubclass(wanted, np.integer) and given in _WHOLE
 
 
-_PUBLIC = ("int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 boolean "
-           "bool_ int_ uint intc uintc intp uintp float_ double byte char short ushort void none i1 i2 i4 i8 u1 u2 u4 "
-           "u8 f2 f4 f8 c8 c16 b1")
-NAMES = {name: TypeName(name, text.NAMES[name]) for name in _PUBLIC.split()}
-
-
 def _tuple(types: tuple | list) -> TypeName:
     """The type of a tuple of values of these types, for a signature: `Tuple((int64, float64[:]))`. Raises TypeError for
     an item that is no type."""
     types = [_argument(t) for t in types]
-    return TypeName(str(Tuple(types)), Tuple(types))
+    return TypeName(str(kinds.Tuple(types)), kinds.Tuple(types))
 
 
 def _uniform(element: Type | TypeName, count: int) -> TypeName:
@@ -256,4 +250,6 @@ def _optional(element: Type | TypeName) -> TypeName:
     return TypeName(str(t), t)
 
 
-NAMES |= {"Tuple": _tuple, "UniTuple": _uniform, "optional": _optional}
+_MADE_BY = {"Tuple": _tuple, "UniTuple": _uniform, "optional": _optional}
+NAMES = {name: _MADE_BY.get(name) or TypeName(name, text.NAMES[name]) for name in NAMES_OF_TYPES}
+globals().update(NAMES)  # `pyjitc.float64` is an attribute of this module, which is loaded for it

@@ -1,4 +1,6 @@
 """Errors for names that exist in other compilers but not in a module here; the messages say what to write instead."""
+from __future__ import annotations
+
 import sys
 from typing import Callable, Collection, Mapping
 

@@ -25,8 +25,6 @@ from ..types.kinds import (
     members_of as types_of, numbered, union_of,
 )
 from ..types.lattice import dtype_of, numpy_counterpart
-from .bind import bind
-from .boxed import call
 from .constants import constant, plain_value
 from .join import AV, join
 from .expressions import Split, UserCall, captured_defaults, defaults_of, may_raise, meaning_av, members_of, opened
@@ -38,6 +36,8 @@ from .names import describe, has_generator, is_of_python, storable, with_object
 from .operations import HANDLERS, Operations, static_value
 from .session import value_of_member
 
+binding = lazy(f"{__package__}.bind")  # only functions that call others load it
+boxed = lazy(f"{__package__}.boxed")  # only programs that need the interpreter load it
 displays = lazy(f"{__package__}.displays")
 duals = lazy(f"{__package__}.duals")  # only functions with variables of two types load it
 derivatives = lazy(f"{__package__}.derivatives")  # only programs that ask for derivatives load it
@@ -546,7 +546,7 @@ class Evaluator(Operations):
     def bound(self, proto, args, kwargs, defaults, kwdefaults) -> list[Expr]:
         """One expression for each parameter. `**rest` becomes a dict if the function does more with it than pass it
         on."""
-        operands = bind(proto, args, kwargs, defaults, kwdefaults)
+        operands = binding.bind(proto, args, kwargs, defaults, kwdefaults)
         if proto.code.co_flags & _KEYWORDS and not proto.library:
             if not displays.hands_on_keywords(self.session.build(proto)):
                 items = members_of(operands[-1]).items()
@@ -660,7 +660,7 @@ class Evaluator(Operations):
         meaning, av = self.settle(self.call(function, args, kwargs))
         if av is None:
             return meaning
-        return Apply(pyobject.PY_UNBOX, call(constant(target), args, kwargs), type=av[0], otherwise=(
+        return Apply(pyobject.PY_UNBOX, boxed.call(constant(target), args, kwargs), type=av[0], otherwise=(
             "TypeError", f"what {target.__name__}() has kept of a call is not of type {closed(av[0])}"))
 
     def receiver(self, callee):

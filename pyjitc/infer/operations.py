@@ -22,7 +22,6 @@ from ..types.kinds import (
     any_part, closed, is_display, is_integer, is_plain_tuple, is_scalar, members_of as types_of,
 )
 from ..types.typeof import variable_type
-from .boxed import by_python, exception, get_attribute, parts_of
 from .constants import constant, is_wide, plain_value, plain_values, too_wide, unsigned
 from .expressions import Raise, Split, dict_of, key_error, list_of, meaning_av, members_of, new_list
 from .meaning import (
@@ -34,6 +33,7 @@ from .session import value_of_member
 from .variables import Variables
 
 interpreted = lazy("pyjitc.runtime.interpreted")
+boxed = lazy(f"{__package__}.boxed")  # only programs that need the interpreter load it
 displays = lazy(f"{__package__}.displays")  # only programs with list displays load it
 starred = lazy(f"{__package__}.starred")  # only programs that call functions with * or ** of any length load it
 
@@ -108,8 +108,10 @@ class Operations(Variables):
 
     def binary(self, inst, operands):
         operands = plain_values(operands, inst.attrs["op"], inst.op is generic.INPLACE)
-        if inst in self.session.findings.sums and all([is_plain_tuple(x.type) for x in operands]):
-            return self.library.joined_tuple(*operands)
+        if all([is_plain_tuple(x.type) for x in operands]):
+            if inst in self.session.findings.sums:
+                return self.library.joined_tuple(*operands)
+            self.analysis.note_lengths(inst, self.block)
         return self.library.binary(inst.attrs["op"], *operands, inplace=inst.op is generic.INPLACE)
 
     def unary(self, inst, operands):
@@ -270,7 +272,7 @@ class Operations(Variables):
 
     def read_class_variable(self, x, name, variable, content):
         variable.readers[self.analysis, self.block] = None
-        found = get_attribute(x, name)
+        found = boxed.get_attribute(x, name)
         if content is None or content is Object:
             return found
         return Apply(pyobject.PY_UNBOX, found, type=content, otherwise=(
@@ -292,7 +294,7 @@ class Operations(Variables):
         if variable.content is None and old is not UNKNOWN:  # before the assignment a base class has the attribute
             self.session.grow(variable, variable_type({name: old}, name) or Object)
         self.session.grow(variable, value.type)
-        return by_python(setattr, Const(Object, cls), Const(Object, name), value, type=NoneType)
+        return boxed.by_python(setattr, Const(Object, cls), Const(Object, name), value, type=NoneType)
 
     def attribute_by_name(self, target, args, kwargs):
         """getattr(x, "name"), getattr(x, "name", default), hasattr(x, "name")"""
@@ -307,11 +309,12 @@ class Operations(Variables):
         if name.type is not Str:
             raise Mismatch(f"attribute name must be string, not {describe(name.type)}")
         if isinstance(x.type, Exception_):
-            return by_python(hasattr, x, name, type=Bool) if target is hasattr else by_python(getattr, *args)
+            return (boxed.by_python(hasattr, x, name, type=Bool) if target is hasattr
+                    else boxed.by_python(getattr, *args))
         if not name.known and (isinstance(x.type, ObjectOf) or x.type is NoneType) and not (
                 target is getattr and self.session.options.objects):
             if target is hasattr:
-                return by_python(hasattr, x, name, type=Bool)
+                return boxed.by_python(hasattr, x, name, type=Bool)
             return self.library.attribute_named(x, name, default, self.start_of_name() if self.is_called() else None)
         if not name.known:
             raise NotConstant(f"the name that {called}() asks for must be a constant",
@@ -320,7 +323,7 @@ class Operations(Variables):
             return self.attribute(x, name.value)
         if isinstance(x.type, ObjectOf):
             if target is hasattr:
-                return by_python(hasattr, x, name, type=Bool)
+                return boxed.by_python(hasattr, x, name, type=Bool)
             return self.library.attribute_or(x, name, default[0])
         there = self.has_attribute(x, name.value)
         return Const(Bool, there) if target is hasattr else self.attribute(x, name.value) if there else default[0]
@@ -731,10 +734,10 @@ class Operations(Variables):
         return Apply(exceptions.EXC_MATCH, exc, classes=tuple(wanted))
 
     def group_match(self, inst, operands):
-        return parts_of(by_python(interpreted.group_match, *operands), 3)
+        return boxed.parts_of(boxed.by_python(interpreted.group_match, *operands), 3)
 
     def group_left(self, inst, operands):
-        return by_python(interpreted.group_left, *operands)
+        return boxed.by_python(interpreted.group_left, *operands)
 
     def exc_enter(self, inst, operands):
         return Apply(exceptions.EXC_PUSH, operands[0])
@@ -763,11 +766,11 @@ class Operations(Variables):
         raise Mismatch(message)
 
     def reraise(self, inst, operands):
-        return Raise([exception(x) if x.type is Object else x for x in operands], again=True)
+        return Raise([boxed.exception(x) if x.type is Object else x for x in operands], again=True)
 
     def match_sequence(self, inst, operands):
         if operands[0].type is Object:
-            return by_python(interpreted.is_sequence, operands[0], type=Bool)
+            return boxed.by_python(interpreted.is_sequence, operands[0], type=Bool)
         cls = self.library.class_of(operands[0].type)
         return Const(Bool, cls is not None and issubclass(cls, Sequence)
                      and not issubclass(cls, (str, bytes, bytearray)))
@@ -776,7 +779,7 @@ class Operations(Variables):
         subject, cls = operands
         count, names = inst.attrs["count"], inst.attrs["kwnames"]
         if subject.type is Object:
-            return by_python(interpreted.pattern_of_class, subject, cls, constant(count), constant(names))
+            return boxed.by_python(interpreted.pattern_of_class, subject, cls, constant(count), constant(names))
         if not (isinstance(cls.type, Singleton) and isinstance(cls.type.value, type)):
             raise Mismatch("called match pattern must be a class")
         wanted = cls.type.value
@@ -807,27 +810,27 @@ class Operations(Variables):
 
     def match_mapping(self, inst, operands):
         if operands[0].type is Object:
-            return by_python(interpreted.is_mapping, operands[0], type=Bool)
+            return boxed.by_python(interpreted.is_mapping, operands[0], type=Bool)
         cls = self.library.class_of(operands[0].type)
         return Const(Bool, cls is not None and issubclass(cls, Mapping))
 
     def match_keys(self, inst, operands):
         if operands[0].type is Object:
-            return by_python(interpreted.keys_of, *operands)
+            return boxed.by_python(interpreted.keys_of, *operands)
         return self.library.match_keys(*operands)
 
     def match_rest(self, inst, operands):
         if operands[0].type is Object:
-            return by_python(interpreted.without_keys, *operands)
+            return boxed.by_python(interpreted.without_keys, *operands)
         return self.library.match_rest(*operands)
 
     def with_leave(self, inst, operands):
         leave, exc = operands
         if leave.type is Object:
-            return by_python(interpreted.leave, leave, exc)
+            return boxed.by_python(interpreted.leave, leave, exc)
         cls = trace = constant(None)
         if not isinstance(leave.type, Singleton):  # np.errstate ignores the exception
-            cls, trace = get_attribute(exc, "__class__"), get_attribute(exc, "__traceback__")
+            cls, trace = boxed.get_attribute(exc, "__class__"), boxed.get_attribute(exc, "__traceback__")
         return self.whole_call(inst, leave, [cls, exc, trace], {})
 
     def length(self, inst, operands):

@@ -15,13 +15,13 @@ from ..ops.arith import numpy_class
 from ..types.kinds import (
     Array, Cell, Function, Object, ObjectCell, Singleton, Tuple, Type, Unbound, any_part, closed, is_number, members_of,
 )
-from .boxed import by_python, test
 from .constants import constant
 from .expressions import Captured, CellGet, CellSet, Expr, MakeCell, OwnFunction
 from .join import join
 from .meaning import UNKNOWN, Apply, Const, NeedsObjects, NotNative, Throw
 from .names import with_object
 
+boxed = lazy(f"{__package__}.boxed")  # only programs that need the interpreter load it
 dis = lazy("dis")
 
 __all__ = ["Variables"]
@@ -66,7 +66,7 @@ class Variables:
         self.session.grow(variable, value.type)
         function = "PyCell_Set" if variable.key is None else "PyDict_SetItem"
         key = () if variable.key is None else (Const(Object, variable.key),)
-        return test(function, Const(Object, variable.container), *key, value)
+        return boxed.test(function, Const(Object, variable.container), *key, value)
 
     def variable_value(self, variable, free):
         variable.readers[self.analysis, self.block] = None
@@ -144,7 +144,7 @@ class Variables:
         if operands[0].type is not Unbound:
             given = operands
             self.refine(site, with_object(operands[0]).type)
-        made = by_python(pytypes.CellType, *given)
+        made = boxed.by_python(pytypes.CellType, *given)
         return Apply(structure.RETYPE, made, type=ObjectCell(site))
 
     def refine(self, site, content):
@@ -179,7 +179,7 @@ class Variables:
             return self.store_variable(self.session.outer[id(t.value), None], operands[1])
         if isinstance(t, ObjectCell):
             self.refine(t.site, with_object(operands[1]).type)
-            return test("PyCell_Set", Apply(structure.RETYPE, operands[0], type=Object), operands[1])
+            return boxed.test("PyCell_Set", Apply(structure.RETYPE, operands[0], type=Object), operands[1])
         if not isinstance(t, Cell):
             raise NotNative(f"assigning to '{inst.attrs['name']}' of the function around the compiled one is not "
                             f"supported",

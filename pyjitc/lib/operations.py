@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 
 from ..base.lazy import lazy
-from ..infer.boxed import by_python
 from ..infer.constants import is_wide
 from ..infer.meaning import UNKNOWN, Apply, Call, Const, Expr, Mismatch, NotConverted, NotNative, Throw
 from ..infer.names import describe
@@ -20,6 +19,7 @@ from .build import fitted, number
 from .protocol import protocol_of
 
 interpreted = lazy("pyjitc.runtime.interpreted")
+boxed = lazy("pyjitc.infer.boxed")  # only programs that need the interpreter load it
 
 __all__ = ["binary", "compare", "fixed", "inverted", "no_identity", "same_item", "truth", "unary", "unpack"]
 
@@ -172,7 +172,7 @@ def unpack(x: Expr, count: int) -> Expr:
     if isinstance(x.type, Tuple) and len(x.type.elements) == count:
         return x
     if x.type is Object:
-        x = by_python(interpreted.to_unpack, x)
+        x = boxed.by_python(interpreted.to_unpack, x)
     protocol = protocol_of(x.type)
     items = protocol.elements(x)
     if items is None:

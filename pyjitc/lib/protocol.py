@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from typing import Callable
 
-from ..infer.boxed import boxed, by_python
+from ..base.lazy import lazy
 from ..infer.meaning import Call, Const, Expr, Mismatch, NotNative
 from ..infer.names import describe
 from ..types import kinds as k
@@ -21,6 +21,18 @@ from .intrinsics import same
 
 __all__ = ["ByReference", "Protocol", "State", "boxed", "by_python", "declare", "declare_object", "protocol_of",
            "protocol_of_kind", "rule_of_kinds", "text_by_python", "uncallable"]
+
+_boxed = lazy("pyjitc.infer.boxed")  # only programs that need the interpreter load it
+
+
+def boxed(x: Expr) -> Expr:
+    """See infer/boxed.py."""
+    return _boxed.boxed(x)
+
+
+def by_python(function, *operands: Expr, type: Type = Object) -> Expr:
+    """See infer/boxed.py."""
+    return _boxed.by_python(function, *operands, type=type)
 
 
 class Protocol:

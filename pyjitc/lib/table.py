@@ -13,17 +13,14 @@ import numpy as np
 from ..base.lazy import lazy
 from ..infer.constants import constant
 from ..infer.join import link_alike
-from ..infer.meaning import Apply, Call, CallValue, Const, Mismatch, Share, Throw
-from ..infer.names import describe
+from ..infer.meaning import Apply, Call, CallValue, Const, Throw
 from ..ops import exceptions, memory, pyobject, structure
 from ..types.classes import OPERATORS
-from ..types.kinds import Bool, Ellipsis_, Float, Iterator, Method, Object, ObjectOf, Singleton, Union
+from ..types.kinds import Bool, Float, Method, Object, ObjectOf, Singleton, Union
 from . import intrinsics, kinds, operations
 from .build import BATCHED, DERIVATIVES, FLAGS
 from . import extended
-from .protocol import State, boxed, protocol_of, rule_of_kinds
-from .py import index as py_index
-from .rule import rule
+from .protocol import boxed, protocol_of, rule_of_kinds
 
 __all__ = ["Library"]
 
@@ -32,7 +29,7 @@ elementwise, reductions = lazy("pyjitc.lib.np.elementwise.elementwise"), lazy("p
 subscripts, views = lazy("pyjitc.lib.np.indexing.subscripts"), lazy("pyjitc.lib.np.shapes.views")
 conversions, iteration, py_builtins = (lazy("pyjitc.lib.py.conversions"), lazy("pyjitc.lib.py.iteration"),
                                        lazy("pyjitc.lib.py.builtins"))
-index = lazy("pyjitc.lib.np.index")
+index, py_index = lazy("pyjitc.lib.np.index"), lazy("pyjitc.lib.py.index")
 cuda_rules = lazy("pyjitc.lib.cuda.rules")
 any_length, caches = lazy("pyjitc.lib.py.any_length"), lazy("pyjitc.lib.py.caches")
 ofclasses = lazy("pyjitc.lib.py.ofclasses")
@@ -61,35 +58,6 @@ def _warn(args, kwargs):
     return Apply(exceptions.WARN, message=args[0].value, cls=args[1].type.value if len(args) > 1 else RuntimeWarning)
 
 
-@rule("iter", "object, sentinel=..., /")
-def _iter(x, sentinel):
-    if sentinel.type is not Ellipsis_:
-        answer = py_builtins.CALLS[callable]([x], {})
-        if answer.known and not answer.value:
-            try:
-                iter((), 0)
-            except TypeError as error:  # its text depends on the version
-                raise Mismatch(str(error)) from None
-        return Share(Call(iterators.called_until, x, sentinel))
-    return x if isinstance(x.type, Iterator) else Share(protocol_of(x.type).iterate(x))
-
-
-@rule("next", "iterator, default=..., /")
-def _next(it, default):
-    if not isinstance(it.type, Iterator):
-        if not isinstance(protocol_of(it.type), State):
-            if isinstance(it.type, Singleton) and hasattr(type(it.type.value), "__next__"):
-                raise refusals.of_an_object(it.type, "the items")
-            raise Mismatch(f"{describe(it.type)} object is not an iterator", "call iter() on it first")
-        it = Share(it)
-    return Call(iteration.next_item, it) if default.type is Ellipsis_ else Call(iteration.next_default, it, default)
-
-
-@rule("len", "obj, /")
-def _len(x):
-    return protocol_of(x.type).length(x)
-
-
 def _put_state(args, kwargs):
     it, state = args
     link_alike(it.type.state, state.type)  # the state types of an iterator that was passed on are fixed already
@@ -104,7 +72,6 @@ RULES = {
     intrinsics.iterate: lambda args, kwargs: protocol_of(args[0].type).iterate(args[0]),
     intrinsics.advance: lambda args, kwargs: protocol_of(args[0].type).step(args[0]),
     intrinsics.same: lambda args, kwargs: operations.same_item(*args),
-    iter: _iter, next: _next, len: _len,
     intrinsics.put_state: _put_state,
     **{name: (lambda args, kwargs, name=name: reductions.RULES[name](args, kwargs)) for name in (
         intrinsics.fold, intrinsics.combine_with, intrinsics.mean_type, intrinsics.insert_axes, intrinsics.nan_identity,

@@ -75,7 +75,7 @@ def _hoist(fn, nest):
 def _hoist_arrays(fn, nest, before, defs):
     """Hoist loads of arrays from attributes of objects out of loops that do not store another one there. An error that
     the load reports keeps the location in the loop."""
-    aliases = alias.Aliases(fn)
+    aliases = None
     stores: dict = {}  # loop -> names of the attributes to which it stores
     taken: dict = {}  # (block, object, name, type) -> the hoisted array
     mapping: dict[ir.Value, ir.Value] = {}
@@ -87,6 +87,7 @@ def _hoist_arrays(fn, nest, before, defs):
             (x,), name, place, loop = inst.args, inst.attrs["name"], None, innermost
             while loop is not None and before[loop] is not None and defs.block_of.get(x) not in loop.blocks:
                 if loop not in stores:
+                    aliases = aliases or alias.Aliases(fn)
                     stores[loop] = _stored(loop, aliases)
                 if stores[loop] is None or name in stores[loop]:
                     break
@@ -167,7 +168,7 @@ def _share(fn, dom, edges):
                 found = table.get(key)
                 if reads:
                     found_in[inst] = state
-                if found is not None and reads:
+                if found is not None and reads and state is not found_in[found]:
                     aliases = aliases or alias.Aliases(fn)
                 if found is not None and not (reads and _changed(inst, state, found_in[found], aliases)):
                     if "flags" in found.attrs and found.attrs != inst.attrs:

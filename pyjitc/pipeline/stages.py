@@ -24,7 +24,6 @@ from ..codegen import link
 from ..codegen.box import NotBoxable
 from ..codegen.compile import Spec as Wrapper
 from ..codegen.compile import compile_module, module_text, recursive
-from ..codegen.entries import Loop
 from ..codegen.function import FunctionEmitter
 from ..front import functions
 from ..front.build import build as build_function
@@ -42,6 +41,7 @@ __all__ = ["LIBRARY", "Compiled", "Typed", "build", "calling", "compile_signatur
            "optimise", "optimise_block", "optimise_device", "refusing_depth", "report", "dumped_stages", "to_regions"]
 
 generators = lazy("pyjitc.front.generators")  # only programs with `yield` load it
+entries = lazy("pyjitc.codegen.entries")  # only ufuncs and callbacks load it
 elementary = lazy("pyjitc.lib.elementary.table")  # only programs with elementary functions load it
 adjoints = lazy("pyjitc.lib.adjoints")  # only programs that ask for derivatives load it
 grid = lazy("pyjitc.passes.grid")  # only kernels on the CPU load it
@@ -283,7 +283,7 @@ def compile_signature(function, types, options: Options, form=None, emitter=Func
 
 def _compiled(function, types, options, form, emitter, typed) -> Compiled:
     if form is not None:
-        if isinstance(form, Loop):
+        if isinstance(form, entries.Loop):
             inline.absorb(typed.functions[0], nests=not any(form.cores))
         made = compile_module(optimise(typed.functions, options), form, None, options)
         return Compiled(made.object, made.runtime, made.entry, made.entry, made.objects, typed.result, typed.guards)

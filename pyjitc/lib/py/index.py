@@ -16,6 +16,7 @@ from ...base.lazy import lazy
 __all__ = ["FUNCTIONS", "module_of", "names"]
 
 FUNCTIONS: dict[str, str] = {
+    "items": "iter next len",
     "ranges": "range",
     "lists": "list sorted",
     "dicts": "dict collections.Counter collections.OrderedDict collections.defaultdict",
