@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from pyjitc import TypingError, cfunc, float64, int32, njit, vectorize
+from pyjitc import TypingError, cfunc, float64, int32, njit, numba, vectorize
 from pyjitc.base.options import Options
 from pyjitc.codegen import link
 from pyjitc.codegen.partition import LINE
@@ -254,12 +254,17 @@ def test_subclasses_of_arrays():
 
 
 scaled_ = vectorize(scaled)
+nothing_ = vectorize(lambda x: None)
 
 
 @pytest.mark.parametrize("made, error, text", [
     (lambda: vectorize(3), TypeError, "is not a signature"),
     (lambda: vectorize(["float64(float64)"])(plus), TypeError, "has 1 arguments, plus() takes 2"),
     (lambda: vectorize(["float64(float64[:])"])(scaled), TypeError, "the operands of a ufunc are numbers"),
+    (lambda: vectorize([(numba.types.NPTimedelta("s"),)])(scaled), TypeError, "the operands of a ufunc are numbers"),
+    (lambda: vectorize(lambda x: np.datetime64("2020-01-01", "D") + np.timedelta64(int(x), "D"))(1), TypeError,
+     "returns a number"),
+    (lambda: njit(lambda x: nothing_(x))(np.arange(3)), TypingError, "nothing; the function of a ufunc returns"),
     (lambda: vectorize(lambda *xs: xs), TypeError, "positional"),
     (lambda: vectorize(lambda: 1), TypeError, "takes no operand"),
     (lambda: vectorize(plus, identity="x"), ValueError, "identity='x'"),
@@ -279,6 +284,19 @@ def test_mistakes(made, error, text):
 
 
 # -- in compiled code
+
+
+@pytest.mark.parametrize("function", [plus, lambda x, y: x < y, lambda x, y: x if x > y else y,
+                                      lambda x, y: (x - y) / np.timedelta64(1, "h")],
+                         ids=["sum", "comparison", "choice", "number"])
+def test_elements_are_dates_and_durations_in_compiled_code(function):
+    ufunc, dates = vectorize(function), np.array(["2020-01-01", "2020-02-01", "NaT"], "M8[D]")
+    for x, y in ((np.arange(3).astype("m8[D]"), np.array([9, 1, 5], "m8[s]")), (dates, dates[::-1])):
+        if function is plus and x is dates:
+            y = np.arange(3).astype("m8[D]")
+        found, wanted = njit(lambda x, y: ufunc(x, y))(x, y), [function(*one) for one in zip(x, y)]
+        np.testing.assert_array_equal(found, np.array(wanted))
+        assert found.dtype == np.array(wanted).dtype
 
 
 def expressions(a, b):
