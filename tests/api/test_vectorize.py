@@ -444,3 +444,11 @@ def test_the_loop_over_elements_apart_is_compiled_with_a_few_passes(monkeypatch)
     monkeypatch.setattr(link, "to_object", lambda text, *rest: texts.append(text) or compiled(text, *rest))
     assert vectorize(cache=False)(lambda x: x * 2 + 1)(np.arange(3.0)).tolist() == [1, 3, 5]
     assert "strided(" in texts[-1].partition(LINE)[2] and texts[-1].count("fmul") == 2
+
+
+def test_scans_into_arrays_of_another_dtype_with_the_dtype_of_the_loop():
+    ufunc, a = vectorize(plus), np.arange(5)
+    out, parts = np.zeros(5), np.zeros(2)
+    assert ufunc.accumulate(a, dtype=float, out=out) is out and out.tolist() == [0, 1, 3, 6, 10]
+    assert ufunc.reduceat(a, [0, 3], dtype=float, out=parts) is parts and parts.tolist() == [3, 7]
+    assert ufunc.reduce(a, out=np.array(0.0)) == 10
