@@ -77,7 +77,7 @@ class _Finder:
 
     def find_spec(self, name: str, path=None, target=None):
         """The spec of a module whose package is in the first folder of `path`; None where it is not there."""
-        if not name.startswith(self.inside):
+        if not path or not name.startswith(self.inside):  # without a path: a module that stands for a package
             return None
         parent, _, tail = name.rpartition(".")
         folder = path[0]

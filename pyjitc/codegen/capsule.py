@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from . import link
 from .declarations import declared
+from .definitions import expanded
 
 __all__ = ["make_destructor"]
 
@@ -12,22 +13,16 @@ _TEXT = """
 @name = private constant [9 x i8] c"dltensor\\00"
 define void @pyjitc_end_capsule(ptr %capsule) {
   %valid = call i32 @PyCapsule_IsValid(ptr %capsule, ptr @name)
-  %ours = icmp ne i32 %valid, 0
-  br i1 %ours, label %end, label %taken
+  br i1 (icmp ne i32 %valid, 0), label %end, label %taken
 end:
   %class = alloca ptr
   %value = alloca ptr
   %trace = alloca ptr
   call void @PyErr_Fetch(ptr %class, ptr %value, ptr %trace)
   %managed = call ptr @PyCapsule_GetPointer(ptr %capsule, ptr @name)
-  %where = getelementptr i8, ptr %managed, i64 DELETER
-  %deleter = load ptr, ptr %where, align 8
-  call void %deleter(ptr %managed)
+  call void (load ptr, ptr (getelementptr i8, ptr %managed, i64 DELETER), align 8)(ptr %managed)
   %c = load ptr, ptr %class
-  %v = load ptr, ptr %value
-  %t = load ptr, ptr %trace
-  call void @PyErr_Restore(ptr %c, ptr %v, ptr %t)
-  br label %taken
+  call void @PyErr_Restore(ptr %c, ptr (load ptr, ptr %value), ptr (load ptr, ptr %trace))
 taken:
   ret void
 }"""
@@ -36,5 +31,5 @@ taken:
 def make_destructor(deleter: int) -> bytes:
     """Object code of `pyjitc_end_capsule` for this machine. deleter: the offset of the deleter in a managed tensor."""
     target = link.host_target()
-    text = declared(_TEXT.replace("DELETER", str(deleter)))
+    text = declared(expanded(_TEXT.replace("DELETER", str(deleter))))
     return link.to_object(f'target triple = "{target.triple}"\ntarget datalayout = "{target.layout}"\n{text}', target)

@@ -26,9 +26,7 @@ inlining = lazy(f"{__package__}.inlining")  # a module of one function needs non
 pool = lazy(f"{__package__}.pool")  # only programs with parallel loops load it
 
 
-# functions of the pool of threads that code without parallel loops may call as well (ops/parallel.py)
-_OF_POOL = tuple(f"@pyjitc_{name}(" for name in ("thread_id", "num_threads", "set_num_threads", "chunk_size",
-                                                 "set_chunk_size", "divide"))
+_OF_POOL = "@pyjitc_pool_"  # how the functions of the pool begin that code without parallel loops may call as well
 
 
 class Artifact(Named, fields="object runtime entry next objects guards text"):
@@ -99,7 +97,7 @@ def compile_module(functions: list[ir.Function], spec, target: Target | None = N
     dump("llvm", name, lambda: text + "".join(stubs or ()))
     with timed("llvm"):
         runtime = shared.objects_for(called, target)
-        if pooled or any(call in text for call in _OF_POOL):
+        if pooled or _OF_POOL in text:
             runtime = (*runtime, pool.object_for(target))
         for one in images or ():
             runtime += one.objects()

@@ -34,47 +34,34 @@ _define("ptr @pyj_decimal_digits(ptr %end, i64 %number)", """
 test:
   %m = phi i64 [ %number, %0 ], [ %rest, %pair ]
   %at = phi ptr [ %end, %0 ], [ %two, %pair ]
-  %more = icmp ugt i64 %m, 99
-  br i1 %more, label %pair, label %last
+  br i1 (icmp ugt i64 %m, 99), label %pair, label %last
 pair:
   %rest = udiv i64 %m, 100
   %whole = mul i64 %rest, 100
-  %low = sub i64 %m, %whole
-  %place = mul i64 %low, 2
-  %from = getelementptr i8, ptr @pyj_decimal_tables.pairs, i64 %place
-  %digits = load i16, ptr %from, align 1
+  %from = getelementptr i8, ptr @pyj_decimal_tables.pairs, i64 (mul i64 (sub i64 %m, %whole), 2)
   %two = getelementptr i8, ptr %at, i64 -2
-  store i16 %digits, ptr %two, align 1
+  store i16 (load i16, ptr %from, align 1), ptr %two, align 1
   br label %test
 last:
-  %single = icmp ult i64 %m, 10
-  br i1 %single, label %one, label %both
+  br i1 (icmp ult i64 %m, 10), label %one, label %both
 one:
   %begin1 = getelementptr i8, ptr %at, i64 -1
-  %small = trunc i64 %m to i8
-  %digit = add i8 %small, 48
-  store i8 %digit, ptr %begin1
+  store i8 (add i8 (trunc i64 %m to i8), 48), ptr %begin1
   ret ptr %begin1
 both:
-  %place2 = mul i64 %m, 2
-  %from2 = getelementptr i8, ptr @pyj_decimal_tables.pairs, i64 %place2
-  %digits2 = load i16, ptr %from2, align 1
+  %from2 = getelementptr i8, ptr @pyj_decimal_tables.pairs, i64 (mul i64 %m, 2)
   %begin2 = getelementptr i8, ptr %at, i64 -2
-  store i16 %digits2, ptr %begin2, align 1
+  store i16 (load i16, ptr %from2, align 1), ptr %begin2, align 1
   ret ptr %begin2""")
 
 # The ASCII text from `begin` to `end`.
 _define("ptr @pyj_decimal_of_bytes(ptr %begin, ptr %end)", f"""
-  %first = ptrtoint ptr %begin to i64
-  %last = ptrtoint ptr %end to i64
-  %size = sub i64 %last, %first
+  %size = sub i64 (ptrtoint ptr %end to i64), (ptrtoint ptr %begin to i64)
   %made = call ptr @PyUnicode_New(i64 %size, i32 127)
-  %none = icmp eq ptr %made, null
-  br i1 %none, label %out, label %copy
+  br i1 (icmp eq ptr %made, null), label %out, label %copy
 copy:
   %data = getelementptr i8, ptr %made, i64 {STR["ascii"]}
   call void @llvm.memcpy.p0.p0.i64(ptr %data, ptr %begin, i64 %size, i1 false)
-  br label %out
 out:
   ret ptr %made""")
 
@@ -83,44 +70,34 @@ out:
 # keep it.
 PART_SIZE = 96  # bytes of that memory
 _define("ptr @pyj_decimal_part_of_bytes(ptr %begin, ptr %end)", f"""
-  %first = ptrtoint ptr %begin to i64
-  %last = ptrtoint ptr %end to i64
-  %size = sub i64 %last, %first
+  %size = sub i64 (ptrtoint ptr %end to i64), (ptrtoint ptr %begin to i64)
   %o = getelementptr i8, ptr %begin, i64 -{STR["ascii"]}
-  %zero.p = getelementptr ptr, ptr @pyjitc_characters, i64 48
-  %zero = load ptr, ptr %zero.p
+  %zero = load ptr, ptr (getelementptr ptr, ptr @pyjitc_characters, i64 48)
 {_load("like", "i64", "%zero", STR["state"])}
   %state = and i64 %like, {STR_STATE["sizes"] | STR_STATE["ascii"] | 0x80}
   store i64 {1 << 30}, ptr %o, align 1
-  %class.p = getelementptr i8, ptr %o, i64 {OB_TYPE}
-  store ptr @PyUnicode_Type, ptr %class.p, align 1
-  %size.p = getelementptr i8, ptr %o, i64 {STR["length"]}
-  store i64 %size, ptr %size.p, align 1
-  %hash.p = getelementptr i8, ptr %o, i64 {STR["hash"]}
-  store i64 -1, ptr %hash.p, align 1
-  %state.p = getelementptr i8, ptr %o, i64 {STR["state"]}
-  store i64 %state, ptr %state.p, align 1
+  store ptr @PyUnicode_Type, ptr (getelementptr i8, ptr %o, i64 {OB_TYPE}), align 1
+  store i64 %size, ptr (getelementptr i8, ptr %o, i64 {STR["length"]}), align 1
+  store i64 -1, ptr (getelementptr i8, ptr %o, i64 {STR["hash"]}), align 1
+  store i64 %state, ptr (getelementptr i8, ptr %o, i64 {STR["state"]}), align 1
   ret ptr %o""")
 
 # The address of the first digit of an int whose digits end at %end.
 _define("ptr @pyj_decimal_int_at(i64 %x, ptr %end)", """
   %negative = icmp slt i64 %x, 0
   %minus = sub i64 0, %x
-  %size = select i1 %negative, i64 %minus, i64 %x
-  %digits = call ptr @pyj_decimal_digits(ptr %end, i64 %size)
+  %digits = call ptr @pyj_decimal_digits(ptr %end, i64 (select i1 %negative, i64 %minus, i64 %x))
   %before = getelementptr i8, ptr %digits, i64 -1
   br i1 %negative, label %sign, label %make
 sign:
   store i8 45, ptr %before
-  br label %make
 make:
   %begin = phi ptr [ %digits, %0 ], [ %before, %sign ]
   ret ptr %begin""")
 _define("ptr @pyj_decimal_of_int(i64 %x)", """
   %room = alloca [24 x i8]
   %end = getelementptr i8, ptr %room, i64 24
-  %begin = call ptr @pyj_decimal_int_at(i64 %x, ptr %end)
-  %made = call ptr @pyj_decimal_of_bytes(ptr %begin, ptr %end)
+  %made = call ptr @pyj_decimal_of_bytes(ptr (call ptr @pyj_decimal_int_at(i64 %x, ptr %end)), ptr %end)
   ret ptr %made""", shared=True)
 _define("ptr @pyj_decimal_int_part(i64 %x, ptr %room)", f"""
   %end = getelementptr i8, ptr %room, i64 {PART_SIZE}
@@ -133,53 +110,37 @@ _define("ptr @pyj_decimal_int_part(i64 %x, ptr %room)", f"""
 _define("ptr @pyj_decimal_of_float(double %x)", """
   %room = alloca [40 x i8]
   %size = call double @llvm.fabs.f64(double %x)
-  %big = fcmp olt double %size, 1.0e15
   %fine = fcmp oge double %size, 1.0e-4
   %zero = fcmp oeq double %size, 0.0
-  %finezero = or i1 %fine, %zero
-  %plain = and i1 %big, %finezero
-  br i1 %plain, label %scale, label %slow
+  br i1 (and i1 (fcmp olt double %size, 1.0e15), (or i1 %fine, %zero)), label %scale, label %slow
 scale:
   br label %find
 find:
   %k = phi i64 [ 0, %scale ], [ %k1, %again ]
-  %tenp = getelementptr double, ptr @pyj_decimal_tables.tens, i64 %k
-  %ten = load double, ptr %tenp
-  %scaled = fmul double %size, %ten
-  %m = call double @llvm.rint.f64(double %scaled)
-  %short = fcmp olt double %m, 1.0e15
-  br i1 %short, label %try, label %slow
+  %ten = load double, ptr (getelementptr double, ptr @pyj_decimal_tables.tens, i64 %k)
+  %m = call double @llvm.rint.f64(double (fmul double %size, %ten))
+  br i1 (fcmp olt double %m, 1.0e15), label %try, label %slow
 try:
-  %back = fdiv double %m, %ten
-  %same = fcmp oeq double %back, %size
-  br i1 %same, label %write, label %again
+  br i1 (fcmp oeq double (fdiv double %m, %ten), %size), label %write, label %again
 again:
   %k1 = add i64 %k, 1
-  %far = icmp eq i64 %k1, 19
-  br i1 %far, label %slow, label %find
+  br i1 (icmp eq i64 %k1, 19), label %slow, label %find
 write:
   %end = getelementptr i8, ptr %room, i64 40
   %number = fptoui double %m to i64
-  %whole = icmp eq i64 %k, 0
-  br i1 %whole, label %point, label %fraction
+  br i1 (icmp eq i64 %k, 0), label %point, label %fraction
 point:
   %dotzero = getelementptr i8, ptr %end, i64 -2
   store i16 12334, ptr %dotzero, align 1
   br label %left
 fraction:
-  %powerp = getelementptr i64, ptr @pyj_decimal_tables.powers, i64 %k
-  %power = load i64, ptr %powerp
+  %power = load i64, ptr (getelementptr i64, ptr @pyj_decimal_tables.powers, i64 %k)
   %units = udiv i64 %number, %power
-  %unitsize = mul i64 %units, %power
-  %rest = sub i64 %number, %unitsize
-  %digits = call ptr @pyj_decimal_digits(ptr %end, i64 %rest)
-  %back_k = sub i64 0, %k
-  %start = getelementptr i8, ptr %end, i64 %back_k
-  br label %pad
+  %digits = call ptr @pyj_decimal_digits(ptr %end, i64 (sub i64 %number, (mul i64 %units, %power)))
+  %start = getelementptr i8, ptr %end, i64 (sub i64 0, %k)
 pad:
   %at = phi ptr [ %digits, %fraction ], [ %at1, %put ]
-  %padded = icmp eq ptr %at, %start
-  br i1 %padded, label %dot, label %put
+  br i1 (icmp eq ptr %at, %start), label %dot, label %put
 put:
   %at1 = getelementptr i8, ptr %at, i64 -1
   store i8 48, ptr %at1
@@ -187,22 +148,17 @@ put:
 dot:
   %dotp = getelementptr i8, ptr %start, i64 -1
   store i8 46, ptr %dotp
-  br label %left
 left:
   %upto = phi ptr [ %dotzero, %point ], [ %dotp, %dot ]
   %integer = phi i64 [ %number, %point ], [ %units, %dot ]
   %front = call ptr @pyj_decimal_digits(ptr %upto, i64 %integer)
-  %bits = bitcast double %x to i64
-  %negative = icmp slt i64 %bits, 0
   %before = getelementptr i8, ptr %front, i64 -1
-  br i1 %negative, label %sign, label %make
+  br i1 (icmp slt i64 (bitcast double %x to i64), 0), label %sign, label %make
 sign:
   store i8 45, ptr %before
-  br label %make
 make:
   %begin = phi ptr [ %front, %left ], [ %before, %sign ]
-  %made = call ptr @pyj_decimal_of_bytes(ptr %begin, ptr %end)
-  ret ptr %made
+  ret ptr (call ptr @pyj_decimal_of_bytes(ptr %begin, ptr %end))
 slow:
   %result = call ptr @pyj_decimal_shortest(double %x)
   ret ptr %result""",
@@ -234,16 +190,10 @@ _define("i64 @pyj_decimal_scaled(i64 %high, i64 %low, i64 %number)", """
   %n = zext i64 %number to i128
   %h = zext i64 %high to i128
   %l = zext i64 %low to i128
-  %x = mul nuw i128 %l, %n
-  %y = mul nuw i128 %h, %n
-  %carried = lshr i128 %x, 64
-  %sum = add nuw i128 %y, %carried
+  %sum = add nuw i128 (mul nuw i128 %h, %n), (lshr i128 (mul nuw i128 %l, %n), 64)
   %rest = trunc i128 %sum to i64
   %upper = lshr i128 %sum, 64
-  %whole = trunc i128 %upper to i64
-  %inexact = icmp ugt i64 %rest, 1
-  %last = zext i1 %inexact to i64
-  %result = or i64 %whole, %last
+  %result = or i64 (trunc i128 %upper to i64), (zext i1 (icmp ugt i64 %rest, 1) to i64)
   ret i64 %result""")
 # repr of a float by the fewest digits that identify it, and the nearest of these. Source: Raffaello Giulietti, "The
 # Schubfach way to render doubles" (2020), in the form of Alexander Bolz's Drachennest.
@@ -253,110 +203,65 @@ start:
   %digitroom = alloca [24 x i8]
   %bits = bitcast double %x to i64
   %negative = icmp slt i64 %bits, 0
-  %up = lshr i64 %bits, 52
-  %exponent = and i64 %up, 2047
+  %exponent = and i64 (lshr i64 %bits, 52), 2047
   %fraction = and i64 %bits, {(1 << 52) - 1}
-  %special = icmp eq i64 %exponent, 2047
   %small = icmp eq i64 %exponent, 0
-  %hidden = select i1 %small, i64 0, i64 {1 << 52}
-  %c = or i64 %fraction, %hidden
-  %nothing = icmp eq i64 %c, 0
-  %rare = or i1 %special, %nothing
-  br i1 %rare, label %slow, label %scale
+  %c = or i64 %fraction, (select i1 %small, i64 0, i64 {1 << 52})
+  br i1 (or i1 (icmp eq i64 %exponent, 2047), (icmp eq i64 %c, 0)), label %slow, label %scale
 slow:
-  %asked = call ptr @pyj_decimal_formatted(double %x, i8 114, i32 0, i32 2)
-  ret ptr %asked
+  ret ptr (call ptr @pyj_decimal_formatted(double %x, i8 114, i32 0, i32 2))
 scale:
-  %biased = select i1 %small, i64 1, i64 %exponent
-  %q = sub i64 %biased, 1075
-  %power2 = icmp eq i64 %fraction, 0
-  %normal = icmp ugt i64 %exponent, 1
-  %closer = and i1 %power2, %normal
+  %q = sub i64 (select i1 %small, i64 1, i64 %exponent), 1075
+  %closer = and i1 (icmp eq i64 %fraction, 0), (icmp ugt i64 %exponent, 1)
   %odd = and i64 %c, 1
   %cb = shl i64 %c, 2
   %above = add i64 %cb, 2
-  %step = select i1 %closer, i64 1, i64 2
-  %below = sub i64 %cb, %step
-  %q10 = mul i64 %q, 1262611
-  %less = select i1 %closer, i64 524031, i64 0
-  %k22 = sub i64 %q10, %less
-  %k = ashr i64 %k22, 22
+  %below = sub i64 %cb, (select i1 %closer, i64 1, i64 2)
+  %k = ashr i64 (sub i64 (mul i64 %q, 1262611), (select i1 %closer, i64 524031, i64 0)), 22
   %minus = sub i64 0, %k
   %log = mul i64 %minus, 1741647
-  %log2 = ashr i64 %log, 19
-  %h0 = add i64 %q, %log2
-  %h = add i64 %h0, 1
-  %place = sub i64 {-_LEAST_POWER}, %k
-  %entry = mul i64 %place, 2
-  %highp = getelementptr i64, ptr @pyj_decimal_exponents, i64 %entry
+  %h = add i64 (add i64 %q, (ashr i64 %log, 19)), 1
+  %highp = getelementptr i64, ptr @pyj_decimal_exponents, i64 (mul i64 (sub i64 {-_LEAST_POWER}, %k), 2)
   %high = load i64, ptr %highp
-  %lowp = getelementptr i64, ptr %highp, i64 1
-  %low = load i64, ptr %lowp
-  %cb.h = shl i64 %cb, %h
-  %below.h = shl i64 %below, %h
-  %above.h = shl i64 %above, %h
-  %vb = call i64 @pyj_decimal_scaled(i64 %high, i64 %low, i64 %cb.h)
-  %vbl = call i64 @pyj_decimal_scaled(i64 %high, i64 %low, i64 %below.h)
-  %vbr = call i64 @pyj_decimal_scaled(i64 %high, i64 %low, i64 %above.h)
-  %lower = add i64 %vbl, %odd
-  %upper = sub i64 %vbr, %odd
+  %low = load i64, ptr (getelementptr i64, ptr %highp, i64 1)
+  %vb = call i64 @pyj_decimal_scaled(i64 %high, i64 %low, i64 (shl i64 %cb, %h))
+  %lower = add i64 (call i64 @pyj_decimal_scaled(i64 %high, i64 %low, i64 (shl i64 %below, %h))), %odd
+  %upper = sub i64 (call i64 @pyj_decimal_scaled(i64 %high, i64 %low, i64 (shl i64 %above, %h))), %odd
   %s = lshr i64 %vb, 2
-  %several = icmp uge i64 %s, 10
-  br i1 %several, label %shorter, label %exact
+  br i1 (icmp uge i64 %s, 10), label %shorter, label %exact
 shorter:
   %sp = udiv i64 %s, 10
   %forty = mul i64 %sp, 40
-  %fortymore = add i64 %forty, 40
-  %upin = icmp ule i64 %lower, %forty
-  %wpin = icmp ule i64 %fortymore, %upper
-  %oneof = xor i1 %upin, %wpin
-  %spmore = zext i1 %wpin to i64
-  %tens = add i64 %sp, %spmore
+  %wpin = icmp ule i64 (add i64 %forty, 40), %upper
+  %tens = add i64 %sp, (zext i1 %wpin to i64)
   %k1 = add i64 %k, 1
-  br i1 %oneof, label %strip, label %exact
+  br i1 (xor i1 (icmp ule i64 %lower, %forty), %wpin), label %strip, label %exact
 exact:
   %four = shl i64 %s, 2
-  %fourmore = add i64 %four, 4
-  %uin = icmp ule i64 %lower, %four
-  %win = icmp ule i64 %fourmore, %upper
-  %only = xor i1 %uin, %win
+  %win = icmp ule i64 (add i64 %four, 4), %upper
+  %only = xor i1 (icmp ule i64 %lower, %four), %win
   %mid = add i64 %four, 2
   %over = icmp ugt i64 %vb, %mid
-  %tie = icmp eq i64 %vb, %mid
-  %sodd = trunc i64 %s to i1
-  %tieup = and i1 %tie, %sodd
-  %nearer = or i1 %over, %tieup
-  %roundup = select i1 %only, i1 %win, i1 %nearer
-  %more = zext i1 %roundup to i64
-  %ones = add i64 %s, %more
-  br label %strip
+  %nearer = or i1 %over, (and i1 (icmp eq i64 %vb, %mid), (trunc i64 %s to i1))
+  %ones = add i64 %s, (zext i1 (select i1 %only, i1 %win, i1 %nearer) to i64)
 strip:
   %d = phi i64 [ %tens, %shorter ], [ %ones, %exact ], [ %d10, %zero ]
   %e = phi i64 [ %k1, %shorter ], [ %k, %exact ], [ %e1, %zero ]
   %d10 = udiv i64 %d, 10
-  %back = mul i64 %d10, 10
-  %ends = icmp eq i64 %back, %d
-  br i1 %ends, label %zero, label %write
+  br i1 (icmp eq i64 (mul i64 %d10, 10), %d), label %zero, label %write
 zero:
   %e1 = add i64 %e, 1
   br label %strip
 write:
   %dend = getelementptr i8, ptr %digitroom, i64 24
   %digits = call ptr @pyj_decimal_digits(ptr %dend, i64 %d)
-  %dfrom = ptrtoint ptr %digits to i64
-  %dto = ptrtoint ptr %dend to i64
-  %count = sub i64 %dto, %dfrom
+  %count = sub i64 (ptrtoint ptr %dend to i64), (ptrtoint ptr %digits to i64)
   %point = add i64 %count, %e
   store i8 45, ptr %room
-  %sign = zext i1 %negative to i64
-  %first = getelementptr i8, ptr %room, i64 %sign
-  %low4 = icmp sle i64 %point, -4
-  %high16 = icmp sgt i64 %point, 16
-  %far = or i1 %low4, %high16
-  br i1 %far, label %scientific, label %plain
+  %first = getelementptr i8, ptr %room, i64 (zext i1 %negative to i64)
+  br i1 (or i1 (icmp sle i64 %point, -4), (icmp sgt i64 %point, 16)), label %scientific, label %plain
 plain:
-  %leading = icmp sle i64 %point, 0
-  br i1 %leading, label %zeros, label %behind
+  br i1 (icmp sle i64 %point, 0), label %zeros, label %behind
 zeros:
   call void @llvm.memset.p0.i64(ptr %first, i8 48, i64 8, i1 false)
 {_store("dotp", "i8", "46", "%first", 1)}
@@ -366,8 +271,7 @@ zeros:
   %zend = getelementptr i8, ptr %zto, i64 %count
   br label %make
 behind:
-  %whole = icmp sge i64 %point, %count
-  br i1 %whole, label %integer, label %within
+  br i1 (icmp sge i64 %point, %count), label %integer, label %within
 integer:
   call void @llvm.memset.p0.i64(ptr %first, i8 48, i64 24, i1 false)
   call void @llvm.memcpy.p0.p0.i64(ptr %first, ptr %digits, i64 %count, i1 false)
@@ -386,11 +290,9 @@ within:
   %wend = getelementptr i8, ptr %wto, i64 %wcount
   br label %make
 scientific:
-  %lead = load i8, ptr %digits
-  store i8 %lead, ptr %first
+  store i8 (load i8, ptr %digits), ptr %first
   %second = getelementptr i8, ptr %first, i64 1
-  %single = icmp eq i64 %count, 1
-  br i1 %single, label %mark, label %decimals
+  br i1 (icmp eq i64 %count, 1), label %mark, label %decimals
 decimals:
   store i8 46, ptr %second
   %sto = getelementptr i8, ptr %first, i64 2
@@ -398,22 +300,17 @@ decimals:
   %scount = sub i64 %count, 1
   call void @llvm.memcpy.p0.p0.i64(ptr %sto, ptr %sfrom, i64 %scount, i1 false)
   %send = getelementptr i8, ptr %sto, i64 %scount
-  br label %mark
 mark:
   %ep = phi ptr [ %second, %scientific ], [ %send, %decimals ]
   store i8 101, ptr %ep
   %value = sub i64 %point, 1
   %down = icmp slt i64 %value, 0
-  %opposite = sub i64 0, %value
-  %size = select i1 %down, i64 %opposite, i64 %value
+  %size = select i1 %down, i64 (sub i64 0, %value), i64 %value
   %char = select i1 %down, i8 45, i8 43
 {_store("esign", "i8", "%char", "%ep", 1)}
-  %etwo = icmp ult i64 %size, 100
-  %ewidth = select i1 %etwo, i64 4, i64 5
-  %eend = getelementptr i8, ptr %ep, i64 %ewidth
+  %eend = getelementptr i8, ptr %ep, i64 (select i1 (icmp ult i64 %size, 100), i64 4, i64 5)
 {_store("ezero", "i8", "48", "%ep", 2)}
   %edigits = call ptr @pyj_decimal_digits(ptr %eend, i64 %size)
-  br label %make
 make:
   %end = phi ptr [ %zend, %zeros ], [ %iend, %integer ], [ %wend, %within ], [ %eend, %mark ]
   %made = call ptr @pyj_decimal_of_bytes(ptr %room, ptr %end)
@@ -423,12 +320,10 @@ make:
 # A float as formatted by the interpreter's C function: its format code, precision and flags.
 _define("ptr @pyj_decimal_formatted(double %x, i8 %code, i32 %precision, i32 %flags)", """
   %chars = call ptr @PyOS_double_to_string(double %x, i8 %code, i32 %precision, i32 %flags, ptr null)
-  %none = icmp eq ptr %chars, null
-  br i1 %none, label %out, label %make
+  br i1 (icmp eq ptr %chars, null), label %out, label %make
 make:
   %size = call i64 @strlen(ptr %chars)
-  %end = getelementptr i8, ptr %chars, i64 %size
-  %made = call ptr @pyj_decimal_of_bytes(ptr %chars, ptr %end)
+  %made = call ptr @pyj_decimal_of_bytes(ptr %chars, ptr (getelementptr i8, ptr %chars, i64 %size))
   call void @PyMem_Free(ptr %chars)
   ret ptr %made
 out:
@@ -443,67 +338,41 @@ _define("ptr @pyj_decimal_fixed_at(double %x, i32 %digits, ptr %end)", f"""
 start:
   %bits = bitcast double %x to i64
   %negative = icmp slt i64 %bits, 0
-  %up = lshr i64 %bits, 52
-  %exponent = and i64 %up, 2047
-  %fraction = and i64 %bits, {(1 << 52) - 1}
+  %exponent = and i64 (lshr i64 %bits, 52), 2047
   %small = icmp eq i64 %exponent, 0
-  %hidden = select i1 %small, i64 0, i64 {1 << 52}
-  %mantissa = or i64 %fraction, %hidden
-  %least = select i1 %small, i64 1, i64 %exponent
-  %shift = sub i64 1075, %least
-  %below = icmp sgt i64 %shift, 0
-  %few = icmp ult i32 %digits, 10
-  %both = and i1 %below, %few
-  br i1 %both, label %scale, label %slow
+  %mantissa = or i64 (and i64 %bits, {(1 << 52) - 1}), (select i1 %small, i64 0, i64 {1 << 52})
+  %shift = sub i64 1075, (select i1 %small, i64 1, i64 %exponent)
+  br i1 (and i1 (icmp sgt i64 %shift, 0), (icmp ult i32 %digits, 10)), label %scale, label %slow
 scale:
-  %count = zext i32 %digits to i64
-  %powerp = getelementptr i64, ptr @pyj_decimal_scales, i64 %count
-  %power = load i64, ptr %powerp
-  %m128 = zext i64 %mantissa to i128
-  %p128 = zext i64 %power to i128
-  %product = mul nuw i128 %m128, %p128
-  %far = icmp ugt i64 %shift, 120
-  %places = select i1 %far, i64 120, i64 %shift
-  %s128 = zext i64 %places to i128
+  %power = load i64, ptr (getelementptr i64, ptr @pyj_decimal_scales, i64 (zext i32 %digits to i64))
+  %product = mul nuw i128 (zext i64 %mantissa to i128), (zext i64 %power to i128)
+  %s128 = zext i64 (select i1 (icmp ugt i64 %shift, 120), i64 120, i64 %shift) to i128
   %whole = lshr i128 %product, %s128
-  %back = shl i128 %whole, %s128
-  %rest = sub i128 %product, %back
-  %s1 = sub i128 %s128, 1
-  %half = shl i128 1, %s1
+  %rest = sub i128 %product, (shl i128 %whole, %s128)
+  %half = shl i128 1, (sub i128 %s128, 1)
   %above = icmp ugt i128 %rest, %half
   %tie = icmp eq i128 %rest, %half
-  %large = icmp ugt i128 %whole, {10 ** 18}
-  br i1 %large, label %slow, label %round
+  br i1 (icmp ugt i128 %whole, {10 ** 18}), label %slow, label %round
 round:
   %q = trunc i128 %whole to i64
-  %odd = trunc i64 %q to i1
-  %even = and i1 %tie, %odd
-  %more = or i1 %above, %even
-  %one = zext i1 %more to i64
-  %number = add i64 %q, %one
+  %even = and i1 %tie, (trunc i64 %q to i1)
+  %number = add i64 %q, (zext i1 (or i1 %above, %even) to i64)
   %int = udiv i64 %number, %power
-  %ints = mul i64 %int, %power
-  %decimals = sub i64 %number, %ints
-  %none = icmp eq i32 %digits, 0
-  br i1 %none, label %before, label %decimal
+  %decimals = sub i64 %number, (mul i64 %int, %power)
+  br i1 (icmp eq i32 %digits, 0), label %before, label %decimal
 decimal:
   %n = phi i32 [ %digits, %round ], [ %n1, %decimal ]
   %d = phi i64 [ %decimals, %round ], [ %d1, %decimal ]
   %at = phi ptr [ %end, %round ], [ %at1, %decimal ]
   %d1 = udiv i64 %d, 10
-  %tens = mul i64 %d1, 10
-  %last = sub i64 %d, %tens
-  %last8 = trunc i64 %last to i8
-  %char = add i8 %last8, 48
+  %last = sub i64 %d, (mul i64 %d1, 10)
   %at1 = getelementptr i8, ptr %at, i64 -1
-  store i8 %char, ptr %at1
+  store i8 (add i8 (trunc i64 %last to i8), 48), ptr %at1
   %n1 = sub i32 %n, 1
-  %again = icmp ne i32 %n1, 0
-  br i1 %again, label %decimal, label %point
+  br i1 (icmp ne i32 %n1, 0), label %decimal, label %point
 point:
   %pointp = getelementptr i8, ptr %at1, i64 -1
   store i8 46, ptr %pointp
-  br label %before
 before:
   %behind = phi ptr [ %end, %round ], [ %pointp, %point ]
   %unsigned = call ptr @pyj_decimal_digits(ptr %behind, i64 %int)
@@ -511,7 +380,6 @@ before:
 sign:
   %signp = getelementptr i8, ptr %unsigned, i64 -1
   store i8 45, ptr %signp
-  br label %make
 make:
   %begin = phi ptr [ %unsigned, %before ], [ %signp, %sign ]
   ret ptr %begin
@@ -522,16 +390,14 @@ def _fixed_at(size) -> str:
     return f"""
   %end = getelementptr i8, ptr %room, i64 {size}
   %begin = call ptr @pyj_decimal_fixed_at(double %x, i32 %digits, ptr %end)
-  %other = icmp eq ptr %begin, null
-  br i1 %other, label %slow, label %make
+  br i1 (icmp eq ptr %begin, null), label %slow, label %make
 make:"""
 
 
 for _head, _room, _size, _made in (("fixed(double %x, i32 %digits)", "\n  %room = alloca [48 x i8]", 48, "of_bytes"),
                                    ("fixed_part(double %x, i32 %digits, ptr %room)", "", PART_SIZE, "part_of_bytes")):
     _define(f"ptr @pyj_decimal_{_head}", f"""{_room}{_fixed_at(_size)}
-  %made = call ptr @pyj_decimal_{_made}(ptr %begin, ptr %end)
-  ret ptr %made
+  ret ptr (call ptr @pyj_decimal_{_made}(ptr %begin, ptr %end))
 slow:
   %result = call ptr @pyj_decimal_formatted(double %x, i8 102, i32 %digits, i32 0)
   ret ptr %result""", shared=True)
@@ -540,67 +406,47 @@ slow:
 # groups of three digits before %point (flag 2), and zeros up to the width %zeros.
 _define("ptr @pyj_decimal_styled(ptr %begin, ptr %end, ptr %point, i64 %zeros, i32 %flags)", """
 start:
-  %char = load i8, ptr %begin
-  %negative = icmp eq i8 %char, 45
-  %plus = trunc i32 %flags to i1
-  %signed = or i1 %negative, %plus
+  %negative = icmp eq i8 (load i8, ptr %begin), 45
+  %signed = or i1 %negative, (trunc i32 %flags to i1)
   %sign = select i1 %negative, i8 45, i8 43
   %skip = zext i1 %negative to i64
   %first = getelementptr i8, ptr %begin, i64 %skip
-  %commas = icmp uge i32 %flags, 2
-  br i1 %commas, label %group, label %fill
+  br i1 (icmp uge i32 %flags, 2), label %group, label %fill
 group:
-  %first.i = ptrtoint ptr %first to i64
-  %point.i = ptrtoint ptr %point to i64
-  %count = sub i64 %point.i, %first.i
-  %less = sub i64 %count, 1
-  %places = udiv i64 %less, 3
-  %back = sub i64 0, %places
-  %moved = getelementptr i8, ptr %first, i64 %back
-  br label %digit
+  %less = sub i64 (sub i64 (ptrtoint ptr %point to i64), (ptrtoint ptr %first to i64)), 1
+  %moved = getelementptr i8, ptr %first, i64 (sub i64 0, (udiv i64 %less, 3))
 digit:
   %from = phi ptr [ %first, %group ], [ %from1, %next ]
   %to = phi ptr [ %moved, %group ], [ %to2, %next ]
   %left = phi i64 [ %less, %group ], [ %left1, %next ]
-  %one = load i8, ptr %from
-  store i8 %one, ptr %to
+  store i8 (load i8, ptr %from), ptr %to
   %from1 = getelementptr i8, ptr %from, i64 1
   %to1 = getelementptr i8, ptr %to, i64 1
-  %last = icmp eq i64 %left, 0
-  br i1 %last, label %fill, label %separate
+  br i1 (icmp eq i64 %left, 0), label %fill, label %separate
 separate:
-  %third = urem i64 %left, 3
-  %ends = icmp eq i64 %third, 0
+  %ends = icmp eq i64 (urem i64 %left, 3), 0
   br i1 %ends, label %comma, label %next
 comma:
   store i8 44, ptr %to1
-  br label %next
 next:
-  %step = zext i1 %ends to i64
-  %to2 = getelementptr i8, ptr %to1, i64 %step
+  %to2 = getelementptr i8, ptr %to1, i64 (zext i1 %ends to i64)
   %left1 = sub i64 %left, 1
   br label %digit
 fill:
   %unsigned = phi ptr [ %first, %start ], [ %moved, %digit ]
   %sign.n = zext i1 %signed to i64
-  %width = sub i64 %zeros, %sign.n
-  %width.back = sub i64 0, %width
-  %wanted = getelementptr i8, ptr %end, i64 %width.back
-  %short = icmp ult ptr %wanted, %unsigned
-  br i1 %short, label %zero, label %lead
+  %wanted = getelementptr i8, ptr %end, i64 (sub i64 0, (sub i64 %zeros, %sign.n))
+  br i1 (icmp ult ptr %wanted, %unsigned), label %zero, label %lead
 zero:
   %wanted.i = ptrtoint ptr %wanted to i64
   %unsigned.i = ptrtoint ptr %unsigned to i64
-  %missing = sub i64 %unsigned.i, %wanted.i
-  call void @llvm.memset.p0.i64(ptr %wanted, i8 48, i64 %missing, i1 false)
-  br label %lead
+  call void @llvm.memset.p0.i64(ptr %wanted, i8 48, i64 (sub i64 %unsigned.i, %wanted.i), i1 false)
 lead:
   %whole = phi ptr [ %unsigned, %fill ], [ %wanted, %zero ]
   br i1 %signed, label %mark, label %out
 mark:
   %marked = getelementptr i8, ptr %whole, i64 -1
   store i8 %sign, ptr %marked
-  br label %out
 out:
   %result = phi ptr [ %whole, %lead ], [ %marked, %mark ]
   ret ptr %result""", shared=True)
@@ -614,16 +460,12 @@ _STYLE = "i64 %zeros, i32 %flags, ptr %spec, ptr %room"
 _define(f"ptr @pyj_decimal_fixed_styled(double %x, i32 %digits, {_STYLE})", f"""{_fixed_at(PART_SIZE)}
   %whole = icmp eq i32 %digits, 0
   %digits.n = zext i32 %digits to i64
-  %behind = xor i64 %digits.n, -1
-  %back = select i1 %whole, i64 0, i64 %behind
-  %point = getelementptr i8, ptr %end, i64 %back
+  %point = getelementptr i8, ptr %end, i64 (select i1 %whole, i64 0, i64 (xor i64 %digits.n, -1))
   %styled = call ptr @pyj_decimal_styled(ptr %begin, ptr %end, ptr %point, i64 %zeros, i32 %flags)
-  %made = call ptr @pyj_decimal_part_of_bytes(ptr %styled, ptr %end)
-  ret ptr %made
+  ret ptr (call ptr @pyj_decimal_part_of_bytes(ptr %styled, ptr %end))
 slow:
   %box = call ptr @PyFloat_FromDouble(double %x)
-  %none = icmp eq ptr %box, null
-  br i1 %none, label %out, label %ask
+  br i1 (icmp eq ptr %box, null), label %out, label %ask
 ask:
   %text = call ptr @PyObject_Format(ptr %box, ptr %spec)
   call void @Py_DecRef(ptr %box)
@@ -635,8 +477,7 @@ out:
 _define("ptr @pyj_decimal_padding(i64 %n, i8 %fill, ptr %room)", f"""
   %begin = getelementptr i8, ptr %room, i64 {STR["ascii"]}
   call void @llvm.memset.p0.i64(ptr %begin, i8 %fill, i64 %n, i1 false)
-  %end = getelementptr i8, ptr %begin, i64 %n
-  %made = call ptr @pyj_decimal_part_of_bytes(ptr %begin, ptr %end)
+  %made = call ptr @pyj_decimal_part_of_bytes(ptr %begin, ptr (getelementptr i8, ptr %begin, i64 %n))
   ret ptr %made""", shared=True)
 
 _ASCII_BYTES = f"""
@@ -645,8 +486,7 @@ _ASCII_BYTES = f"""
   %ascii = icmp eq i32 %bits, {STR_STATE["one"] | STR_STATE["ascii"]}
   %data = getelementptr i8, ptr %s, i64 {STR["ascii"]}"""
 _MINUS = """
-  %first = load i8, ptr %data
-  %minus = icmp eq i8 %first, 45
+  %minus = icmp eq i8 (load i8, ptr %data), 45
   %skip = zext i1 %minus to i64
   %count = sub i64 %n, %skip
   %some = icmp ugt i64 %count, 0"""
@@ -655,21 +495,13 @@ _MINUS = """
 def _eight_digits(at: str) -> str:
     return f"""
   %tops{at} = and i64 %chars{at}, {0xF0F0F0F0F0F0F0F0}
-  %raised{at} = add i64 %chars{at}, {0x0606060606060606}
-  %raised.tops{at} = and i64 %raised{at}, {0xF0F0F0F0F0F0F0F0}
-  %lowered{at} = lshr i64 %raised.tops{at}, 4
-  %marks{at} = or i64 %tops{at}, %lowered{at}
-  %are.digits{at} = icmp eq i64 %marks{at}, {0x3333333333333333}
+  %raised.tops{at} = and i64 (add i64 %chars{at}, {0x0606060606060606}), {0xF0F0F0F0F0F0F0F0}
+  %are.digits{at} = icmp eq i64 (or i64 %tops{at}, (lshr i64 %raised.tops{at}, 4)), {0x3333333333333333}
   %units{at} = and i64 %chars{at}, {0x0F0F0F0F0F0F0F0F}
-  %units10{at} = mul i64 %units{at}, 10
-  %units.next{at} = lshr i64 %units{at}, 8
-  %pairs{at} = add i64 %units10{at}, %units.next{at}
-  %pairs.a{at} = and i64 %pairs{at}, {0x000000FF000000FF}
-  %fours.a{at} = mul i64 %pairs.a{at}, {100 + (1000000 << 32)}
-  %pairs.down{at} = lshr i64 %pairs{at}, 16
-  %pairs.b{at} = and i64 %pairs.down{at}, {0x000000FF000000FF}
-  %fours.b{at} = mul i64 %pairs.b{at}, {1 + (10000 << 32)}
-  %fours{at} = add i64 %fours.a{at}, %fours.b{at}
+  %pairs{at} = add i64 (mul i64 %units{at}, 10), (lshr i64 %units{at}, 8)
+  %fours.a{at} = mul i64 (and i64 %pairs{at}, {0x000000FF000000FF}), {100 + (1000000 << 32)}
+  %pairs.b{at} = and i64 (lshr i64 %pairs{at}, 16), {0x000000FF000000FF}
+  %fours{at} = add i64 %fours.a{at}, (mul i64 %pairs.b{at}, {1 + (10000 << 32)})
   %number8{at} = lshr i64 %fours{at}, 32"""
 
 
@@ -683,37 +515,23 @@ blocks:
   %b = phi i64 [ {start}, %{before} ], [ %b8, %eight ]
   %value.b = phi i64 [ {value}, %{before} ], [ %value.b8, %eight ]
   %left = sub i64 %n, %b
-  %far = icmp uge i64 %left, 8
-  br i1 %far, label %look, label %tail
+  br i1 (icmp uge i64 %left, 8), label %look, label %tail
 look:
-  %at8 = getelementptr i8, ptr %data, i64 %b
-  %chars = load i64, ptr %at8, align 1
+  %chars = load i64, ptr (getelementptr i8, ptr %data, i64 %b), align 1
 {_eight_digits("")}
   br i1 %are.digits, label %eight, label %slow
 eight:
-  %value.up = mul i64 %value.b, 100000000
-  %value.b8 = add i64 %value.up, %number8
+  %value.b8 = add i64 (mul i64 %value.b, 100000000), %number8
   %b8 = add i64 %b, 8
   br label %blocks
 tail:
-  %end = getelementptr i8, ptr %data, i64 %n
-  %last8.p = getelementptr i8, ptr %end, i64 -8
-  %last8 = load i64, ptr %last8.p, align 1
-  %left.bits = shl i64 %left, 3
-  %cut = sub i64 64, %left.bits
-  %cut63 = and i64 %cut, 63
-  %none.left = icmp eq i64 %left, 0
-  %kept0 = shl i64 -1, %cut63
-  %kept = select i1 %none.left, i64 0, i64 %kept0
-  %those = and i64 %last8, %kept
-  %zero.bits = xor i64 %kept, -1
-  %zero.chars = and i64 %zero.bits, {0x3030303030303030}
-  %chars.t = or i64 %those, %zero.chars
+  %last8 = load i64, ptr (getelementptr i8, ptr (getelementptr i8, ptr %data, i64 %n), i64 -8), align 1
+  %cut = sub i64 64, (shl i64 %left, 3)
+  %kept = select i1 (icmp eq i64 %left, 0), i64 0, i64 (shl i64 -1, (and i64 %cut, 63))
+  %chars.t = or i64 (and i64 %last8, %kept), (and i64 (xor i64 %kept, -1), {0x3030303030303030})
 {_eight_digits(".t")}
   %up.p = getelementptr i64, ptr @pyj_decimal_tables.powers, i64 %left
-  %up.by = load i64, ptr %up.p
-  %value.t = mul i64 %value.b, %up.by
-  %value3 = add i64 %value.t, %number8.t
+  %value3 = add i64 (mul i64 %value.b, (load i64, ptr %up.p)), %number8.t
   br i1 %are.digits.t, label %{good}, label %slow"""
 
 
@@ -724,22 +542,17 @@ def _of_parts(what: str) -> None:
 {_load("state", "i32", "%s", STR["state"])}
   %bits = and i32 %state, {STR_STATE["sizes"] | STR_STATE["ascii"]}
   %ascii = icmp eq i32 %bits, {STR_STATE["one"] | STR_STATE["ascii"]}
-  %some = icmp sgt i64 %j, %i
-  %direct = and i1 %ascii, %some
-  br i1 %direct, label %read, label %slow
+  br i1 (and i1 %ascii, (icmp sgt i64 %j, %i)), label %read, label %slow
 read:
   %skip = add i64 %i, {STR["ascii"]}
   %data = getelementptr i8, ptr %s, i64 %skip
-  %n = sub i64 %j, %i
-  %other = call i32 @pyj_decimal_read_{what}(ptr %data, i64 %n, ptr %to)
-  %done = icmp eq i32 %other, 0
-  br i1 %done, label %out, label %slow
+  %other = call i32 @pyj_decimal_read_{what}(ptr %data, i64 (sub i64 %j, %i), ptr %to)
+  br i1 (icmp eq i32 %other, 0), label %out, label %slow
 out:
   ret i32 0
 slow:
   %part = call ptr @PyUnicode_Substring(ptr %s, i64 %i, i64 %j)
-  %bad = icmp eq ptr %part, null
-  br i1 %bad, label %fail, label %ask
+  br i1 (icmp eq ptr %part, null), label %fail, label %ask
 ask:
   %status = call i32 @pyj_decimal_to_{what}(ptr %part, ptr %to)
   call void @Py_DecRef(ptr %part)
@@ -751,16 +564,12 @@ fail:
 # int(s) for up to 18 digits. The result is 0, or 1 where the interpreter must be called: it reads all other texts.
 _define("i32 @pyj_decimal_read_int(ptr %data, i64 %n, ptr %to)", f"""
 {_MINUS}
-  %few = icmp ult i64 %count, 19
-  %t1 = and i1 %some, %few
-  br i1 %t1, label %read, label %slow
+  br i1 (and i1 %some, (icmp ult i64 %count, 19)), label %read, label %slow
 read:
   br label %blocks
 {_rest_of_digits("0", "%skip", "read", "done")}
 done:
-  %opposite = sub i64 0, %value3
-  %found = select i1 %minus, i64 %opposite, i64 %value3
-  store i64 %found, ptr %to
+  store i64 (select i1 %minus, i64 (sub i64 0, %value3), i64 %value3), ptr %to
   ret i32 0
 slow:
   ret i32 1""", shared=True)
@@ -771,24 +580,18 @@ _define("i32 @pyj_decimal_to_int(ptr %s, ptr %to)", f"""
   br i1 %ascii, label %read, label %slow
 read:
   %other = call i32 @pyj_decimal_read_int(ptr %data, i64 %n, ptr %to)
-  %done = icmp eq i32 %other, 0
-  br i1 %done, label %out, label %slow
+  br i1 (icmp eq i32 %other, 0), label %out, label %slow
 slow:
   %long = call ptr @PyLong_FromUnicodeObject(ptr %s, i32 10)
-  %bad = icmp eq ptr %long, null
-  br i1 %bad, label %fail, label %open
+  br i1 (icmp eq ptr %long, null), label %fail, label %open
 open:
-  %opened = call i64 @PyLong_AsLongLongAndOverflow(ptr %long, ptr %over)
-  store i64 %opened, ptr %to
+  store i64 (call i64 @PyLong_AsLongLongAndOverflow(ptr %long, ptr %over)), ptr %to
   call void @Py_DecRef(ptr %long)
-  %flag = load i32, ptr %over
-  %fits = icmp eq i32 %flag, 0
-  br i1 %fits, label %out, label %large
+  br i1 (icmp eq i32 (load i32, ptr %over), 0), label %out, label %large
 out:
   ret i32 0
 large:
-  %class = load ptr, ptr @PyExc_OverflowError
-  call void @PyErr_SetString(ptr %class, ptr @pyj_decimal_messages.wide)
+  call void @PyErr_SetString(ptr (load ptr, ptr @PyExc_OverflowError), ptr @pyj_decimal_messages.wide)
   ret i32 1
 fail:
   ret i32 1""", shared=True)
@@ -802,111 +605,63 @@ TEXT["pyj_decimal_messages"] = (
 # interpreter is to be asked.
 _define("i32 @pyj_decimal_read_float(ptr %data, i64 %n, ptr %to)", f"""
 {_MINUS}
-  %few = icmp ult i64 %count, 21
-  %t1 = and i1 %some, %few
-  br i1 %t1, label %read, label %slow
+  br i1 (and i1 %some, (icmp ult i64 %count, 21)), label %read, label %slow
 read:
   %i = phi i64 [ %skip, %0 ], [ %i1, %take ]
   %value = phi i64 [ 0, %0 ], [ %value1, %take ]
-  %at = getelementptr i8, ptr %data, i64 %i
-  %char = load i8, ptr %at
+  %char = load i8, ptr (getelementptr i8, ptr %data, i64 %i)
   %digit = sub i8 %char, 48
-  %good = icmp ult i8 %digit, 10
-  br i1 %good, label %take, label %dot
+  br i1 (icmp ult i8 %digit, 10), label %take, label %dot
 take:
-  %tens = mul i64 %value, 10
-  %wide = zext i8 %digit to i64
-  %value1 = add i64 %tens, %wide
+  %value1 = add i64 (mul i64 %value, 10), (zext i8 %digit to i64)
   %i1 = add i64 %i, 1
-  %whole.end = icmp eq i64 %i1, %n
-  br i1 %whole.end, label %all, label %read
+  br i1 (icmp eq i64 %i1, %n), label %all, label %read
 dot:
-  %isdot = icmp eq i8 %char, 46
   %from = add i64 %i, 1
-  br i1 %isdot, label %blocks, label %slow
+  br i1 (icmp eq i8 %char, 46), label %blocks, label %slow
 {_rest_of_digits("%value", "%from", "dot", "tail.end")}
 tail.end:
   %behind = sub i64 %n, %from
-  br label %all
 all:
   %value2 = phi i64 [ %value1, %take ], [ %value3, %tail.end ]
   %behind2 = phi i64 [ 0, %take ], [ %behind, %tail.end ]
   %point = phi i64 [ 0, %take ], [ 1, %tail.end ]
   %digits2 = sub i64 %count, %point
   %least = icmp ugt i64 %digits2, 0
-  %most = icmp ult i64 %digits2, 16
-  %t3 = and i1 %least, %most
-  br i1 %t3, label %done, label %many
+  br i1 (and i1 %least, (icmp ult i64 %digits2, 16)), label %done, label %many
 many:
   %most19 = icmp ult i64 %digits2, 20
-  %nonzero = icmp ne i64 %value2, 0
-  %t4 = and i1 %least, %most19
-  %t5 = and i1 %t4, %nonzero
-  br i1 %t5, label %multiply, label %slow
+  br i1 (and i1 (and i1 %least, %most19), (icmp ne i64 %value2, 0)), label %multiply, label %slow
 multiply:
   %zeros = call i64 @llvm.ctlz.i64(i64 %value2, i1 true)
-  %w = shl i64 %value2, %zeros
-  %w128 = zext i64 %w to i128
+  %w128 = zext i64 (shl i64 %value2, %zeros) to i128
   %powerp = getelementptr i64, ptr @pyj_decimal_tables.inverses, i64 %behind2
-  %power = load i64, ptr %powerp
-  %power128 = zext i64 %power to i128
-  %product1 = mul i128 %w128, %power128
+  %product1 = mul i128 %w128, (zext i64 (load i64, ptr %powerp) to i128)
   %lowp = getelementptr i64, ptr @pyj_decimal_tables.inverses_low, i64 %behind2
-  %low = load i64, ptr %lowp
-  %low128 = zext i64 %low to i128
-  %second = mul i128 %w128, %low128
-  %second.high = lshr i128 %second, 64
-  %product2 = add i128 %product1, %second.high
-  %high1.wide = lshr i128 %product1, 64
-  %high1 = trunc i128 %high1.wide to i64
-  %unsure = and i64 %high1, 511
-  %needs = icmp eq i64 %unsure, 511
-  %product = select i1 %needs, i128 %product2, i128 %product1
-  %high.wide = lshr i128 %product, 64
-  %high = trunc i128 %high.wide to i64
-  %rest = trunc i128 %product to i64
+  %low128 = zext i64 (load i64, ptr %lowp) to i128
+  %product2 = add i128 %product1, (lshr i128 (mul i128 %w128, %low128), 64)
+  %high1 = trunc i128 (lshr i128 %product1, 64) to i64
+  %product = select i1 (icmp eq i64 (and i64 %high1, 511), 511), i128 %product2, i128 %product1
+  %high = trunc i128 (lshr i128 %product, 64) to i64
   %upper = lshr i64 %high, 63
   %shift = add i64 %upper, 9
   %mantissa = lshr i64 %high, %shift
-  %scaled = mul i64 %behind2, -217706
-  %scaled16 = ashr i64 %scaled, 16
-  %exponent0 = add i64 %scaled16, 1086
-  %exponent1 = add i64 %exponent0, %upper
-  %exponent = sub i64 %exponent1, %zeros
-  %exact = icmp ule i64 %rest, 1
-  %near = icmp ule i64 %behind2, 4
-  %last = and i64 %mantissa, 3
-  %odd = icmp eq i64 %last, 1
-  %whole = shl i64 %mantissa, %shift
-  %all.bits = icmp eq i64 %whole, %high
-  %h1 = and i1 %exact, %near
-  %h2 = and i1 %odd, %all.bits
-  %half = and i1 %h1, %h2
-  %even = and i64 %mantissa, -2
-  %fair = select i1 %half, i64 %even, i64 %mantissa
-  %bit = and i64 %fair, 1
-  %up = add i64 %fair, %bit
-  %rounded = lshr i64 %up, 1
+  %exponent0 = add i64 (ashr i64 (mul i64 %behind2, -217706), 16), 1086
+  %odd = icmp eq i64 (and i64 %mantissa, 3), 1
+  %all.bits = icmp eq i64 (shl i64 %mantissa, %shift), %high
+  %h1 = and i1 (icmp ule i64 (trunc i128 %product to i64), 1), (icmp ule i64 %behind2, 4)
+  %fair = select i1 (and i1 %h1, (and i1 %odd, %all.bits)), i64 (and i64 %mantissa, -2), i64 %mantissa
+  %rounded = lshr i64 (add i64 %fair, (and i64 %fair, 1)), 1
   %carried = icmp uge i64 %rounded, 9007199254740992
-  %carry = zext i1 %carried to i64
-  %number.bits = select i1 %carried, i64 4503599627370496, i64 %rounded
-  %power2 = add i64 %exponent, %carry
-  %fraction = and i64 %number.bits, 4503599627370495
-  %placed = shl i64 %power2, 52
-  %bits.of = or i64 %placed, %fraction
-  %parsed = bitcast i64 %bits.of to double
-  %negated = fneg double %parsed
-  %signed = select i1 %minus, double %negated, double %parsed
-  store double %signed, ptr %to
+  %power2 = add i64 (sub i64 (add i64 %exponent0, %upper), %zeros), (zext i1 %carried to i64)
+  %fraction = and i64 (select i1 %carried, i64 4503599627370496, i64 %rounded), 4503599627370495
+  %parsed = bitcast i64 (or i64 (shl i64 %power2, 52), %fraction) to double
+  store double (select i1 %minus, double (fneg double %parsed), double %parsed), ptr %to
   ret i32 0
 done:
-  %number = uitofp i64 %value2 to double
   %tenp = getelementptr double, ptr @pyj_decimal_tables.tens, i64 %behind2
-  %ten = load double, ptr %tenp
-  %quotient = fdiv double %number, %ten
-  %opposite = fneg double %quotient
-  %found = select i1 %minus, double %opposite, double %quotient
-  store double %found, ptr %to
+  %quotient = fdiv double (uitofp i64 %value2 to double), (load double, ptr %tenp)
+  store double (select i1 %minus, double (fneg double %quotient), double %quotient), ptr %to
   ret i32 0
 slow:
   ret i32 1""", shared=True)
@@ -915,14 +670,12 @@ _define("i32 @pyj_decimal_to_float(ptr %s, ptr %to)", f"""
   br i1 %ascii, label %try, label %slow
 try:
   %other = call i32 @pyj_decimal_read_float(ptr %data, i64 %n, ptr %to)
-  %done = icmp eq i32 %other, 0
-  br i1 %done, label %out, label %slow
+  br i1 (icmp eq i32 %other, 0), label %out, label %slow
 out:
   ret i32 0
 slow:
   %float = call ptr @PyFloat_FromString(ptr %s)
-  %bad = icmp eq ptr %float, null
-  br i1 %bad, label %fail, label %open
+  br i1 (icmp eq ptr %float, null), label %fail, label %open
 open:
 {_load("opened", "double", "%float", FLOAT_VALUE)}
   store double %opened, ptr %to

@@ -1,9 +1,59 @@
-"""How the modules with helpers in LLVM text (strings, decimals, tables, localtables, sorting) write them."""
+"""How the helpers in LLVM text are written.
+
+An operand of an instruction may be another instruction, in parentheses, so that only values that need a name get one:
+
+    br i1 (icmp ult i64 (sub i64 %n, 1), 8), label %short, label %long
+
+`expanded` writes each of these as a line in front of the one that uses it. A block that ends without a jump goes on to
+the next one.
+"""
 from __future__ import annotations
 
 from typing import Callable
 
-__all__ = ["definer", "load", "store"]
+__all__ = ["definer", "expanded", "load", "store"]
+
+# What follows the parenthesis before an operand that is an instruction.
+_OPERATIONS = (
+    "add ", "and ", "ashr ", "bitcast ", "call ", "fadd ", "fcmp ", "fdiv ", "fmul ", "fneg ", "fptosi ", "fptoui ",
+    "fsub ", "getelementptr ", "icmp ", "inttoptr ", "load ", "lshr ", "mul ", "or ", "ptrtoint ", "sdiv ", "select ",
+    "sext ", "shl ", "sitofp ", "sub ", "trunc ", "udiv ", "uitofp ", "urem ", "xor ", "zext ")
+
+
+# How the lines begin after which no block goes on: jumps, and the further lines of long ones.
+_ENDS = "  br ", "  ret ", "  switch ", "  unreachable", "   "
+
+
+def expanded(text: str) -> str:
+    """LLVM text in which no operand is an instruction, and every block ends with a jump."""
+    lines: list[str] = []
+    last = "{"
+    for line in text.split("\n"):
+        if " (" in line:
+            line = _expanded_line(line, lines)
+        elif line[-1:] == ":" and last[-1] != "{" and not last.startswith(_ENDS):
+            lines.append(f"  br label %{line[:-1]}")
+        lines.append(line)
+        last = line or last
+    return "\n".join(lines)
+
+
+def _expanded_line(line: str, lines: list[str]) -> str:
+    """A line with names in place of the instructions in it, which are added to `lines` in the order of evaluation."""
+    at = line.find(" (")
+    while at >= 0:
+        at += 2
+        if line.startswith(_OPERATIONS, at):
+            end, depth = at - 1, 1
+            while depth:
+                start, end = end + 1, line.index(")", end + 1)
+                depth += line.count("(", start, end) - 1
+            inner = _expanded_line(line[at:end], lines)
+            name = f"%.{len(lines)}"
+            lines.append(f"  {name} = {inner}")
+            line = f"{line[:at - 1]}{name}{line[end + 1:]}"
+        at = line.find(" (", at)
+    return line
 
 
 def definer(texts: dict[str, str], inlined: str = "") -> Callable[..., None]:

@@ -1,4 +1,4 @@
-"""Drop functions: helpers that release the references in a value, one for each layout (`ops/heads.py`), so that types
+"""Drop functions: helpers that release the references in a value, one for each layout (`ops/layouts.py`), so that types
 of one layout share it.
 
 `pyj_drop_box_...` gives up a reference to a cell or an iterator, and what it holds where that was the last;
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from ..ops.heads import components_of, giver
+from ..ops.layouts import components_of, giver
 
 __all__ = ["text_of"]
 
@@ -26,13 +26,11 @@ define internal void @{name}({", ".join([f"ptr %x{k}" for k in range(len(parts))
   ret void
 }}"""
     given = "".join([f"""
-  %p{k} = getelementptr i8, ptr %box, i64 {16 + 8 * k}
-  %x{k} = load ptr, ptr %p{k}, align 8
+  %x{k} = load ptr, ptr (getelementptr i8, ptr %box, i64 {16 + 8 * k}), align 8
   call void @{giver(part)}(ptr %x{k})""" for k, part in enumerate(parts) if part != "n"])
     return f"""
 define internal void @{name}(ptr %box) nounwind noinline {{
-  %last = call i1 @pyj_drop(ptr %box)
-  br i1 %last, label %dead, label %done
+  br i1 (call i1 @pyj_drop(ptr %box)), label %dead, label %done
 dead:{given}
   call void @free(ptr %box)
   br label %done

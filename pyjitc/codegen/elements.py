@@ -44,15 +44,11 @@ def _dot_of_contiguous(t: str, way: str, backwards: bool) -> str:
 {ats}{chunks}  %{way}.next = add i64 %{way}.k0, {4 * lanes}
   br label %{way}.loop
 {way}.few:
-  %{way}.u = fadd {v} %{way}.s0, %{way}.s1
-  %{way}.w = fadd {v} %{way}.s2, %{way}.s3
-  %{way}.sum = fadd {v} %{way}.u, %{way}.w
-  br label %{way}.one
+  %{way}.sum = fadd {v} (fadd {v} %{way}.s0, %{way}.s1), (fadd {v} %{way}.s2, %{way}.s3)
 {way}.one:
   %{way}.i = phi i64 [ %{way}.k0, %{way}.few ], [ %{way}.after, %{way}.again ]
   %{way}.r = phi {v} [ %{way}.sum, %{way}.few ], [ %{way}.z, %{way}.again ]
-  %{way}.rest = icmp ult i64 %{way}.i, %some
-  br i1 %{way}.rest, label %{way}.again, label %{way}.done
+  br i1 (icmp ult i64 %{way}.i, %some), label %{way}.again, label %{way}.done
 {way}.again:
 {_dot_chunk(t, f"{way}.z", f"%{way}.i", f"%{way}.r", backwards)}  %{way}.after = add i64 %{way}.i, {lanes}
   br label %{way}.one
@@ -70,9 +66,8 @@ def dot(t: str) -> str:
     size = 4 if t == "float" else 8
     lanes = 32 // size
     steps = "".join(f"""  %x{j}.a = getelementptr i8, ptr %u, i64 {f"%dp{j}" if j else 0}
-  %y{j}.a = getelementptr i8, ptr %w, i64 {f"%dq{j}" if j else 0}
   %x{j} = load {t}, ptr %x{j}.a, align {size}
-  %y{j} = load {t}, ptr %y{j}.a, align {size}
+  %y{j} = load {t}, ptr (getelementptr i8, ptr %w, i64 {f"%dq{j}" if j else 0}), align {size}
   %e{j} = call {t} @llvm.fmuladd.f{8 * size}({t} %x{j}, {t} %y{j}, {t} %c{j})
 """ for j in range(4))
     sums = "".join(f"  %c{j} = phi {t} [ 0.0, %apart ], [ %e{j}, %more ]\n" for j in range(4))
@@ -88,14 +83,11 @@ define internal {t} @pyj_dot_{t}(ptr %a, i64 %da, ptr %b, i64 %db,
   %most = and i64 %n, -{4 * lanes}
   %some = and i64 %n, -{lanes}
   %fours = and i64 %n, -4
-  %side = icmp eq i64 %dq, {size}
-  br i1 %side, label %beside, label %apart
+  br i1 (icmp eq i64 %dq, {size}), label %beside, label %apart
 beside:
-  %along = icmp eq i64 %dp, {size}
-  br i1 %along, label %on, label %other
+  br i1 (icmp eq i64 %dp, {size}), label %on, label %other
 other:
-  %against = icmp eq i64 %dp, -{size}
-  br i1 %against, label %back, label %apart
+  br i1 (icmp eq i64 %dp, -{size}), label %back, label %apart
 {_dot_of_contiguous(t, "on", False)}{_dot_of_contiguous(t, "back", True)}apart:
 {reach}  br label %four
 four:
@@ -110,23 +102,15 @@ more:
   %next = add i64 %k, 4
   br label %four
 end:
-  %f0 = fadd {t} %c0, %c1
-  %f1 = fadd {t} %c2, %c3
-  %f2 = fadd {t} %f0, %f1
-  br label %last
+  %f2 = fadd {t} (fadd {t} %c0, %c1), (fadd {t} %c2, %c3)
 last:
   %i = phi i64 [ %on.i, %on.done ], [ %back.i, %back.done ], [ %k, %end ], [ %i.next, %each ]
   %r = phi {t} [ %on.total, %on.done ], [ %back.total, %back.done ], [ %f2, %end ], [ %r.next, %each ]
-  %rest = icmp ult i64 %i, %n
-  br i1 %rest, label %each, label %done
+  br i1 (icmp ult i64 %i, %n), label %each, label %done
 each:
-  %x.o = mul i64 %i, %dp
-  %y.o = mul i64 %i, %dq
-  %x.a = getelementptr i8, ptr %p, i64 %x.o
-  %y.a = getelementptr i8, ptr %q, i64 %y.o
-  %x = load {t}, ptr %x.a, align {size}
-  %y = load {t}, ptr %y.a, align {size}
-  %r.next = call {t} @llvm.fmuladd.f{8 * size}({t} %x, {t} %y, {t} %r)
+  %y.a = getelementptr i8, ptr %q, i64 (mul i64 %i, %dq)
+  %x = load {t}, ptr (getelementptr i8, ptr %p, i64 (mul i64 %i, %dp)), align {size}
+  %r.next = call {t} @llvm.fmuladd.f{8 * size}({t} %x, {t} (load {t}, ptr %y.a, align {size}), {t} %r)
   %i.next = add i64 %i, 1
   br label %last
 done:
@@ -145,8 +129,7 @@ def rows(t: str, sums: int) -> str:
     places = "".join(f"  %u{r} = mul i64 %da, {r}\n  %p{r} = getelementptr i8, ptr %a, i64 %u{r}\n"
                      for r in range(ROWS))
     numbers = "".join(f"""  %o{k}.{r} = mul i64 %dx{k}, {r}
-  %a{k}.{r} = getelementptr i8, ptr %x{k}, i64 %o{k}.{r}
-  %one{k}.{r} = load {t}, ptr %a{k}.{r}, align {size}
+  %one{k}.{r} = load {t}, ptr (getelementptr i8, ptr %x{k}, i64 %o{k}.{r}), align {size}
   %i{k}.{r} = insertelement {v} poison, {t} %one{k}.{r}, i64 0
   %all{k}.{r} = shufflevector {v} %i{k}.{r}, {v} poison, <{lanes} x i32> zeroinitializer
 """ for k in range(sums) for r in range(ROWS))
@@ -158,8 +141,7 @@ def rows(t: str, sums: int) -> str:
   br label %{name}
 {name}:
   %{name}.j = phi i64 [ {first}, %{name}.from ], [ %{name}.next, %{name}.more ]
-  %{name}.left = icmp ult i64 %{name}.j, {last}
-  br i1 %{name}.left, label %{name}.more, label %{name}.done
+  br i1 (icmp ult i64 %{name}.j, {last}), label %{name}.more, label %{name}.done
 {name}.more:
 """
         for r in range(ROWS):
@@ -206,8 +188,7 @@ def _product_columns(t: str, name: str, lanes: int) -> str:
     suffix = f"{'' if lanes == 1 else f'v{lanes}'}f{8 * size}"
     zero = "0.0" if lanes == 1 else "zeroinitializer"
     rows = "".join(f"""  %{name}.o{r} = add i64 %{name}.i, {r}
-  %{name}.q{r} = icmp slt i64 %{name}.o{r}, %last
-  %{name}.r{r} = select i1 %{name}.q{r}, i64 %{name}.o{r}, i64 %last
+  %{name}.r{r} = select i1 (icmp slt i64 %{name}.o{r}, %last), i64 %{name}.o{r}, i64 %last
   %{name}.a{r} = mul i64 %{name}.r{r}, %da
   %{name}.c{r} = mul i64 %{name}.r{r}, %dc
 """ for r in each)
@@ -226,17 +207,14 @@ def _product_columns(t: str, name: str, lanes: int) -> str:
   %{name}.w{r} = shufflevector {v} %{name}.v{r}, {v} poison, <{lanes} x i32> zeroinitializer
 """
             factor = f"%{name}.w{r}"
-        terms += (f"  %{name}.t{r} = call {v} @llvm.fmuladd.{suffix}({v} {factor}, {v} %{name}.y, "
-                  f"{v} %{name}.s{r})\n")
+        terms += (f"  %{name}.t{r} = call {v} @llvm.fmuladd.{suffix}({v} {factor}, {v} %{name}.y, {v} %{name}.s{r})\n")
     stores = "".join(f"  store {v} %{name}.s{r}, ptr %{name}.to{r}, align {size}\n" for r in each)
     return f"""{name}:
   %{name}.first = getelementptr {t}, ptr %c, i64 %{name}.j
   %{name}.begins = getelementptr {t}, ptr %b, i64 %{name}.j
-  br label %{name}.four
 {name}.four:
   %{name}.i = phi i64 [ 0, %{name} ], [ %{name}.below, %{name}.end ]
-  %{name}.left = icmp slt i64 %{name}.i, %m
-  br i1 %{name}.left, label %{name}.rows, label %{name}.done
+  br i1 (icmp slt i64 %{name}.i, %m), label %{name}.rows, label %{name}.done
 {name}.rows:
 {rows}  br label %{name}.each
 {name}.each:
@@ -244,8 +222,7 @@ def _product_columns(t: str, name: str, lanes: int) -> str:
   %{name}.a = phi ptr [ %a, %{name}.rows ], [ %{name}.a.next, %{name}.put ]
   %{name}.b = phi ptr [ %{name}.begins, %{name}.rows ], [ %{name}.b.next, %{name}.put ]
   %{name}.c = phi ptr [ %{name}.first, %{name}.rows ], [ %{name}.c.next, %{name}.put ]
-  %{name}.one = icmp slt i64 %{name}.q, %count
-  br i1 %{name}.one, label %{name}.begin, label %{name}.end
+  br i1 (icmp slt i64 %{name}.q, %count), label %{name}.begin, label %{name}.end
 {name}.begin:
 {places}  br label %{name}.sum
 {name}.sum:
@@ -284,26 +261,20 @@ define internal void @pyj_product_{t}(ptr noalias %c, i64 %qc, i64 %dc, ptr %a, 
   %most = and i64 %n, -4
   %twos = and i64 %n, 2
   %ones = and i64 %n, 1
-  br label %columns
 columns:
   %wide.j = phi i64 [ 0, %0 ], [ %wide.right, %wide.done ]
-  %whole = icmp slt i64 %wide.j, %most
-  br i1 %whole, label %wide, label %rest
+  br i1 (icmp slt i64 %wide.j, %most), label %wide, label %rest
 {_product_columns(t, "wide", 4)}wide.done:
   %wide.right = add i64 %wide.j, 4
   br label %columns
 rest:
   %pair.j = add i64 %wide.j, 0
-  %two = icmp ne i64 %twos, 0
-  br i1 %two, label %pair, label %odd
+  br i1 (icmp ne i64 %twos, 0), label %pair, label %odd
 {_product_columns(t, "pair", 2)}pair.done:
-  br label %odd
 odd:
   %one.j = add i64 %wide.j, %twos
-  %single = icmp ne i64 %ones, 0
-  br i1 %single, label %one, label %end
+  br i1 (icmp ne i64 %ones, 0), label %one, label %end
 {_product_columns(t, "one", 1)}one.done:
-  br label %end
 end:
   ret void
 }}"""
@@ -324,12 +295,10 @@ define internal {t} @pyj_eights_{t}(ptr %a, i64 %n) nounwind {{
 test:
   %k = phi i64 [ 8, %0 ], [ %next, %more ]
   %s8 = phi {v} [ %first, %0 ], [ %sum, %more ]
-  %left = icmp ult i64 %k, %n
-  br i1 %left, label %more, label %done
+  br i1 (icmp ult i64 %k, %n), label %more, label %done
 more:
   %at = getelementptr {t}, ptr %a, i64 %k
-  %x = load {v}, ptr %at, align {4 if t == "float" else 8}
-  %sum = fadd {v} %s8, %x
+  %sum = fadd {v} %s8, (load {v}, ptr %at, align {4 if t == "float" else 8})
   %next = add i64 %k, 8
   br label %test
 done:
@@ -344,18 +313,11 @@ def copy(t: str, size: int) -> str:
     return f"""
 define internal ptr @pyj_copy_{t}(ptr %a, i64 %n0, i64 %s0, i64 %n1, i64 %s1, i64 %n2,
         i64 %s2) nounwind noinline optsize minsize {{
-  %rows = mul i64 %n0, %n1
-  %count = mul i64 %rows, %n2
-  %bytes = mul i64 %count, {size}
-  %header = call ptr @pyj_new(i64 %bytes, i1 false)
-  %none = icmp eq ptr %header, null
-  %empty = icmp eq i64 %count, 0
-  %nothing = or i1 %none, %empty
-  br i1 %nothing, label %done, label %begin
+  %count = mul i64 (mul i64 %n0, %n1), %n2
+  %header = call ptr @pyj_new(i64 (mul i64 %count, {size}), i1 false)
+  br i1 (or i1 (icmp eq ptr %header, null), (icmp eq i64 %count, 0)), label %done, label %begin
 begin:
-  %where = getelementptr i8, ptr %header, i64 8
-  %data = load ptr, ptr %where
-  br label %one
+  %data = load ptr, ptr (getelementptr i8, ptr %header, i64 8)
 one:
   %i = phi i64 [ 0, %begin ], [ %i.next, %one.next ]
   %p = phi ptr [ %a, %begin ], [ %p.next, %one.next ]
@@ -370,23 +332,19 @@ three:
   %k = phi i64 [ 0, %two ], [ %k.next, %three ]
   %r = phi ptr [ %q, %two ], [ %r.next, %three ]
   %t2 = phi ptr [ %t1, %two ], [ %t2.next, %three ]
-  %x = load {t}, ptr %r, align 1
-  store {t} %x, ptr %t2, align 1
+  store {t} (load {t}, ptr %r, align 1), ptr %t2, align 1
   %k.next = add i64 %k, 1
   %r.next = getelementptr i8, ptr %r, i64 %s2
   %t2.next = getelementptr i8, ptr %t2, i64 {size}
-  %k.more = icmp ult i64 %k.next, %n2
-  br i1 %k.more, label %three, label %two.next
+  br i1 (icmp ult i64 %k.next, %n2), label %three, label %two.next
 two.next:
   %j.next = add i64 %j, 1
   %q.next = getelementptr i8, ptr %q, i64 %s1
-  %j.more = icmp ult i64 %j.next, %n1
-  br i1 %j.more, label %two, label %one.next
+  br i1 (icmp ult i64 %j.next, %n1), label %two, label %one.next
 one.next:
   %i.next = add i64 %i, 1
   %p.next = getelementptr i8, ptr %p, i64 %s0
-  %i.more = icmp ult i64 %i.next, %n0
-  br i1 %i.more, label %one, label %done
+  br i1 (icmp ult i64 %i.next, %n0), label %one, label %done
 done:
   ret ptr %header
 }}"""

@@ -8,16 +8,13 @@ __all__ = ["TEXT"]
 TEXT: dict[str, str] = {
     "pyj_throw": """
 define internal void @pyj_throw(ptr %exc) nounwind noinline cold {
-  %where = getelementptr i8, ptr %exc, i64 8
-  %class = load ptr, ptr %where
-  call void @PyErr_SetObject(ptr %class, ptr %exc)
+  call void @PyErr_SetObject(ptr (load ptr, ptr (getelementptr i8, ptr %exc, i64 8)), ptr %exc)
   ret void
 }""",
 }
 _NEW_ERRORS = """
 define internal ptr @pyj_fetch() nounwind noinline cold {
-  %exc = call ptr @PyErr_GetRaisedException()
-  ret ptr %exc
+  ret ptr (call ptr @PyErr_GetRaisedException())
 }"""
 _OLD_FETCH = """
 define internal ptr @pyj_fetch() nounwind noinline cold {
@@ -29,12 +26,10 @@ define internal ptr @pyj_fetch() nounwind noinline cold {
   %class = load ptr, ptr %t
   %exc = load ptr, ptr %v
   %trace = load ptr, ptr %b
-  %none = icmp eq ptr %trace, null
-  br i1 %none, label %done, label %set
+  br i1 (icmp eq ptr %trace, null), label %done, label %set
 set:
   %s = call i32 @PyException_SetTraceback(ptr %exc, ptr %trace)
   call void @Py_DecRef(ptr %trace)
-  br label %done
 done:
   call void @Py_DecRef(ptr %class)
   ret ptr %exc
@@ -47,12 +42,10 @@ define internal void @pyj_rethrow(ptr %exc) nounwind noinline cold {
 }"""
 _OLD_RETHROW = """
 define internal void @pyj_rethrow(ptr %exc) nounwind noinline cold {
-  %where = getelementptr i8, ptr %exc, i64 8
-  %class = load ptr, ptr %where
+  %class = load ptr, ptr (getelementptr i8, ptr %exc, i64 8)
   call void @Py_IncRef(ptr %class)
   call void @Py_IncRef(ptr %exc)
-  %trace = call ptr @PyException_GetTraceback(ptr %exc)
-  call void @PyErr_Restore(ptr %class, ptr %exc, ptr %trace)
+  call void @PyErr_Restore(ptr %class, ptr %exc, ptr (call ptr @PyException_GetTraceback(ptr %exc)))
   ret void
 }"""
 _NEW_HANDLED = {
@@ -70,15 +63,13 @@ define internal void @pyj_pop(ptr %previous) nounwind noinline cold {
     "pyj_reraise": """
 define internal void @pyj_reraise() nounwind noinline cold {
   %exc = call ptr @PyErr_GetHandledException()
-  %none = icmp eq ptr %exc, null
-  br i1 %none, label %nothing, label %again
+  br i1 (icmp eq ptr %exc, null), label %nothing, label %again
 again:
   call void @pyj_rethrow(ptr %exc)
   call void @Py_DecRef(ptr %exc)
   ret void
 nothing:
-  %class = load ptr, ptr @PyExc_RuntimeError
-  call void @PyErr_SetString(ptr %class, ptr @pyj_no_active)
+  call void @PyErr_SetString(ptr (load ptr, ptr @PyExc_RuntimeError), ptr @pyj_no_active)
   ret void
 }""",
 }
@@ -99,20 +90,15 @@ define internal ptr @pyj_push(ptr %exc) nounwind noinline cold {
 }""",
     "pyj_pop": """
 define internal void @pyj_pop(ptr %exc) nounwind noinline cold {
-  %null = icmp eq ptr %exc, null
-  %isnone = icmp eq ptr %exc, @_Py_NoneStruct
-  %none = or i1 %null, %isnone
-  br i1 %none, label %clear, label %set
+  br i1 (or i1 (icmp eq ptr %exc, null), (icmp eq ptr %exc, @_Py_NoneStruct)), label %clear, label %set
 clear:
   call void @PyErr_SetExcInfo(ptr null, ptr null, ptr null)
   ret void
 set:
-  %where = getelementptr i8, ptr %exc, i64 8
-  %class = load ptr, ptr %where
+  %class = load ptr, ptr (getelementptr i8, ptr %exc, i64 8)
   call void @Py_IncRef(ptr %class)
   call void @Py_IncRef(ptr %exc)
-  %trace = call ptr @PyException_GetTraceback(ptr %exc)
-  call void @PyErr_SetExcInfo(ptr %class, ptr %exc, ptr %trace)
+  call void @PyErr_SetExcInfo(ptr %class, ptr %exc, ptr (call ptr @PyException_GetTraceback(ptr %exc)))
   ret void
 }""",
     "pyj_reraise": """
@@ -125,9 +111,7 @@ define internal void @pyj_reraise() nounwind noinline cold {
   %exc = load ptr, ptr %v
   %trace = load ptr, ptr %b
   %null = icmp eq ptr %exc, null
-  %isnone = icmp eq ptr %exc, @_Py_NoneStruct
-  %none = or i1 %null, %isnone
-  br i1 %none, label %nothing, label %again
+  br i1 (or i1 %null, (icmp eq ptr %exc, @_Py_NoneStruct)), label %nothing, label %again
 again:
   call void @PyErr_Restore(ptr %class, ptr %exc, ptr %trace)
   ret void
@@ -135,8 +119,7 @@ nothing:
   call void @Py_DecRef(ptr %class)
   call void @Py_DecRef(ptr %exc)
   call void @Py_DecRef(ptr %trace)
-  %kind = load ptr, ptr @PyExc_RuntimeError
-  call void @PyErr_SetString(ptr %kind, ptr @pyj_no_active)
+  call void @PyErr_SetString(ptr (load ptr, ptr @PyExc_RuntimeError), ptr @pyj_no_active)
   ret void
 }""",
 }
@@ -151,33 +134,24 @@ define internal i32 @pyj_stack(i64 %at) nounwind noinline cold {
   %size = alloca i64
   store i64 0, ptr %address
   store i64 0, ptr %size
-  %thread = call i64 @pthread_self()
-  %s1 = call i32 @pthread_getattr_np(i64 %thread, ptr %attr)
-  %unknown = icmp ne i32 %s1, 0
-  br i1 %unknown, label %fine, label %known
+  %s1 = call i32 @pthread_getattr_np(i64 (call i64 @pthread_self()), ptr %attr)
+  br i1 (icmp ne i32 %s1, 0), label %fine, label %known
 known:
   %s2 = call i32 @pthread_attr_getstack(ptr %attr, ptr %address, ptr %size)
   %s3 = call i32 @pthread_attr_destroy(ptr %attr)
   %begin = load i64, ptr %address
   %whole = load i64, ptr %size
-  %unlimited = icmp ugt i64 %whole, 1073741824
-  %length = select i1 %unlimited, i64 67108864, i64 %whole
-  %unused = sub i64 %whole, %length
-  %end = add i64 %begin, %unused
-  %half = lshr i64 %length, 1
-  %rest = call i64 @llvm.umin.i64(i64 %half, i64 262144)
-  %low = add i64 %end, %rest
+  %length = select i1 (icmp ugt i64 %whole, 1073741824), i64 67108864, i64 %whole
+  %rest = call i64 @llvm.umin.i64(i64 (lshr i64 %length, 1), i64 262144)
+  %low = add i64 (add i64 %begin, (sub i64 %whole, %length)), %rest
   %span = sub i64 %length, %rest
   store i64 %low, ptr @pyjitc_stack_low
   store i64 %span, ptr @pyjitc_stack_span
-  %above = sub i64 %at, %low
-  %room = icmp ult i64 %above, %span
-  br i1 %room, label %fine, label %full
+  br i1 (icmp ult i64 (sub i64 %at, %low), %span), label %fine, label %full
 fine:
   ret i32 0
 full:
-  %class = load ptr, ptr @PyExc_RecursionError
-  call void @PyErr_SetString(ptr %class, ptr @pyj_stack.deep)
+  call void @PyErr_SetString(ptr (load ptr, ptr @PyExc_RecursionError), ptr @pyj_stack.deep)
   ret i32 1
 }
 @pyj_stack.deep = private unnamed_addr constant [33 x i8] c"maximum recursion depth exceeded\\00"

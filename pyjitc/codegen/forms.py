@@ -18,8 +18,8 @@ from __future__ import annotations
 
 import struct
 
+from .definitions import expanded
 from .partition import FORM
-
 
 __all__ = ["rare", "lookup", "declarations", "definitions"]
 
@@ -75,7 +75,7 @@ def definitions(functions: dict[str, tuple[int, str]], tables: dict[tuple, int],
         parts.update(dict.fromkeys(_rare(symbol, count, t)))
     for (t, index, values), number in tables.items():
         parts.update(dict.fromkeys(_table(f"{LOOKUP}{number}", t, index, values, permutes)))
-    return "\n".join(parts)
+    return expanded("\n".join(parts))
 
 
 # ---------------------------------------------------------------- rare calls
@@ -152,16 +152,11 @@ def _settled(scalar, n):
   %a = call {t} @llvm.fabs.{suffix}({t} %x0)
   %b = call {t} @llvm.fabs.{suffix}({t} %x1)
   %size = call {t} @llvm.fabs.{suffix}({t} %x2)
-  %y = call {t} @llvm.roundeven.{suffix}({t} %x1)
-  %natural = fcmp oeq {t} %y, %x1
+  %natural = fcmp oeq {t} (call {t} @llvm.roundeven.{suffix}({t} %x1)), %x1
   %half = fmul {t} %x1, splat ({scalar} {_hex(0.5)})
-  %z = call {t} @llvm.roundeven.{suffix}({t} %half)
-  %part = fcmp one {t} %z, %half
-  %odd = and {b} %natural, %part
-  %word = bitcast {t} %x0 to {whole}
-  %signed = icmp slt {whole} %word, zeroinitializer
-  %plus = xor {b} %signed, splat (i1 true)
-  %real = or {b} %plus, %natural
+  %odd = and {b} %natural, (fcmp one {t} (call {t} @llvm.roundeven.{suffix}({t} %half)), %half)
+  %signed = icmp slt {whole} (bitcast {t} %x0 to {whole}), zeroinitializer
+  %real = or {b} (xor {b} %signed, splat (i1 true)), %natural
   %normal = fcmp oge {t} %a, {normal}
   %bounded = fcmp olt {t} %a, {inf}
   %finite = fcmp olt {t} %b, {inf}
@@ -172,23 +167,12 @@ def _settled(scalar, n):
   %up = fcmp ogt {t} %x1, zeroinitializer
   %down = fcmp olt {t} %x1, zeroinitializer
   %f1 = select {b} %over, {t} {inf}, {t} %x3
-  %f2 = select {b} %under, {t} zeroinitializer, {t} %f1
-  %f3 = select {b} %zero, {t} zeroinitializer, {t} %f2
-  %pole = and {b} %zero, %down
-  %f4 = select {b} %pole, {t} {inf}, {t} %f3
-  %minus = fneg {t} %f4
-  %turns = and {b} %odd, %signed
-  %f5 = select {b} %turns, {t} %minus, {t} %f4
-  %out = or {b} %over, %under
-  %c1 = or {b} %fits, %out
-  %c2 = and {b} %c1, %normal
-  %c3 = and {b} %c2, %bounded
-  %moves = or {b} %up, %down
-  %c4 = and {b} %zero, %moves
-  %c5 = or {b} %c3, %c4
-  %c6 = and {b} %c5, %finite
-  %good = and {b} %c6, %real
-  %other = xor {b} %good, splat (i1 true)
+  %f3 = select {b} %zero, {t} zeroinitializer, {t} (select {b} %under, {t} zeroinitializer, {t} %f1)
+  %f4 = select {b} (and {b} %zero, %down), {t} {inf}, {t} %f3
+  %f5 = select {b} (and {b} %odd, %signed), {t} (fneg {t} %f4), {t} %f4
+  %c2 = and {b} (or {b} %fits, (or {b} %over, %under)), %normal
+  %c5 = or {b} (and {b} %c2, %bounded), (and {b} %zero, (or {b} %up, %down))
+  %other = xor {b} (and {b} (and {b} %c5, %finite), %real), splat (i1 true)
   %left = and {b} %mask, %other"""
     return "%left", "%f5", text[1:]
 
@@ -209,8 +193,7 @@ def _table(name, t, index, values, permutes):
     yield f"""define {t} @{name}({index} %n) alwaysinline {_PURE} {{
   %low = and {index} %n, {count - 1}
   %where = getelementptr inbounds [{count} x {t}], ptr @{name}.data, i64 0, {index} %low
-  %y = load {t}, ptr %where
-  ret {t} %y
+  ret {t} (load {t}, ptr %where)
 }}"""
     fits = t in _PERMUTE and count * {"double": 8, "float": 4}[t] == _REGISTER and _PERMUTE[t][1] == index
     permute = fits and permutes
@@ -264,76 +247,41 @@ _REDUCE = f"""
 @pyjitc_two_over_pi = private unnamed_addr constant [20 x i64] [{', '.join(f'i64 {w}' for w in _TWO_OVER_PI)}]
 define internal {{double, i64}} @pyjitc_reduce(double %x) noinline cold nounwind willreturn memory(none) {{
   %bits = bitcast double %x to i64
-  %exponent = lshr i64 %bits, 52
-  %biased = and i64 %exponent, 2047
-  %skipped = sub i64 %biased, 1061
-  %small = icmp slt i64 %skipped, 0
-  %skip = select i1 %small, i64 0, i64 %skipped
-  %fraction = and i64 %bits, {2**52 - 1}
-  %m = or i64 %fraction, {2**52}
-  %word = lshr i64 %skip, 6
-  %p0 = getelementptr i64, ptr @pyjitc_two_over_pi, i64 %word
-  %p1 = getelementptr i64, ptr %p0, i64 1
-  %p2 = getelementptr i64, ptr %p0, i64 2
-  %p3 = getelementptr i64, ptr %p0, i64 3
+  %skipped = sub i64 (and i64 (lshr i64 %bits, 52), 2047), 1061
+  %skip = select i1 (icmp slt i64 %skipped, 0), i64 0, i64 %skipped
+  %m = or i64 (and i64 %bits, {2**52 - 1}), {2**52}
+  %p0 = getelementptr i64, ptr @pyjitc_two_over_pi, i64 (lshr i64 %skip, 6)
   %w0 = load i64, ptr %p0
-  %w1 = load i64, ptr %p1
-  %w2 = load i64, ptr %p2
-  %w3 = load i64, ptr %p3
+  %w1 = load i64, ptr (getelementptr i64, ptr %p0, i64 1)
+  %w2 = load i64, ptr (getelementptr i64, ptr %p0, i64 2)
+  %w3 = load i64, ptr (getelementptr i64, ptr %p0, i64 3)
   %in = and i64 %skip, 63
   %a0 = call i64 @llvm.fshl.i64(i64 %w0, i64 %w1, i64 %in)
-  %a1 = call i64 @llvm.fshl.i64(i64 %w1, i64 %w2, i64 %in)
-  %a2 = call i64 @llvm.fshl.i64(i64 %w2, i64 %w3, i64 %in)
   %m2 = zext i64 %m to i128
-  %b1 = zext i64 %a1 to i128
-  %b2 = zext i64 %a2 to i128
-  %c1 = mul i128 %b1, %m2
-  %c2 = mul i128 %b2, %m2
+  %c1 = mul i128 (zext i64 (call i64 @llvm.fshl.i64(i64 %w1, i64 %w2, i64 %in)) to i128), %m2
+  %c2 = mul i128 (zext i64 (call i64 @llvm.fshl.i64(i64 %w2, i64 %w3, i64 %in)) to i128), %m2
   %carry = lshr i128 %c2, 64
-  %mid = add i128 %c1, %carry
   %c0 = mul i64 %a0, %m
-  %c0w = zext i64 %c0 to i128
-  %c0s = shl i128 %c0w, 64
-  %product = add i128 %c0s, %mid
-  %up = add i128 %product, {2**125}
-  %quarter = lshr i128 %up, 126
-  %k = trunc i128 %quarter to i64
+  %product = add i128 (shl i128 (zext i64 %c0 to i128), 64), (add i128 %c1, %carry)
+  %k = trunc i128 (lshr i128 (add i128 %product, {2**125}), 126) to i64
   %rest = trunc i128 %c2 to i64
-  %two = lshr i64 %rest, 62
-  %tail = zext i64 %two to i128
-  %four = shl i128 %product, 2
-  %part = or i128 %four, %tail
+  %part = or i128 (shl i128 %product, 2), (zext i64 (lshr i64 %rest, 62) to i128)
   %below = icmp slt i128 %part, 0
-  %minus = sub i128 0, %part
-  %size = select i1 %below, i128 %minus, i128 %part
+  %size = select i1 %below, i128 (sub i128 0, %part), i128 %part
   %zeros = call i128 @llvm.ctlz.i128(i128 %size, i1 false)
   %full = shl i128 %size, %zeros
-  %first = lshr i128 %full, 75
-  %second = lshr i128 %full, 22
-  %a = trunc i128 %first to i64
-  %b = trunc i128 %second to i64
-  %c = and i64 %b, {2**53 - 1}
-  %z = trunc i128 %zeros to i64
-  %e = sub i64 970, %z
-  %shifted = shl i64 %e, 52
-  %scale = bitcast i64 %shifted to double
-  %fa = uitofp i64 %a to double
-  %fc = uitofp i64 %c to double
-  %low = fmul double %fc, {_hex(2.0**-53)}
+  %b = trunc i128 (lshr i128 %full, 22) to i64
+  %e = sub i64 970, (trunc i128 %zeros to i64)
+  %fa = uitofp i64 (trunc i128 (lshr i128 %full, 75) to i64) to double
+  %low = fmul double (uitofp i64 (and i64 %b, {2**53 - 1}) to double), {_hex(2.0**-53)}
   %r0 = fmul double %fa, {_hex(6.123233995736766e-17)}
   %r1 = call double @llvm.fma.f64(double %low, double {_hex(1.5707963267948966)}, double %r0)
   %r2 = call double @llvm.fma.f64(double %fa, double {_hex(1.5707963267948966)}, double %r1)
-  %r3 = fmul double %r2, %scale
+  %r3 = fmul double %r2, (bitcast i64 (shl i64 %e, 52) to double)
   %negative = icmp slt i64 %bits, 0
-  %opposite = xor i1 %below, %negative
-  %r4 = fneg double %r3
-  %r5 = select i1 %opposite, double %r4, double %r3
-  %back = sub i64 0, %k
-  %turns = select i1 %negative, i64 %back, i64 %k
-  %nothing = fsub double %x, %x
-  %r = fadd double %r5, %nothing
-  %pair = insertvalue {{double, i64}} undef, double %r, 0
-  %both = insertvalue {{double, i64}} %pair, i64 %turns, 1
+  %r5 = select i1 (xor i1 %below, %negative), double (fneg double %r3), double %r3
+  %pair = insertvalue {{double, i64}} undef, double (fadd double %r5, (fsub double %x, %x)), 0
+  %both = insertvalue {{double, i64}} %pair, i64 (select i1 %negative, i64 (sub i64 0, %k), i64 %k), 1
   ret {{double, i64}} %both
 }}
 declare double @llvm.fma.f64(double, double, double)
@@ -345,19 +293,12 @@ _PARTS = """  %both = call {double, i64} @pyjitc_reduce(double %0)
   %turns = extractvalue {double, i64} %both, 1
 """
 _WAVE = _PARTS + """  %s = call double @sin(double %r)
-  %c = call double @cos(double %r)
   %k = add i64 %turns, QUARTERS
-  %odd = trunc i64 %k to i1
-  %y = select i1 %odd, double %c, double %s
-  %half = and i64 %k, 2
-  %turned = icmp ne i64 %half, 0
-  %minus = fneg double %y
-  %z = select i1 %turned, double %minus, double %y
+  %y = select i1 (trunc i64 %k to i1), double (call double @cos(double %r)), double %s
+  %z = select i1 (icmp ne i64 (and i64 %k, 2), 0), double (fneg double %y), double %y
   ret double %z"""
 # The arguments are large here; the C library's own reduction may be off by several units in the last place.
 _CIRCULAR = {"sin": _WAVE.replace("QUARTERS", "0"), "cos": _WAVE.replace("QUARTERS", "1"),
              "tan": _PARTS + """  %t = call double @tan(double %r)
-  %odd = trunc i64 %turns to i1
-  %u = fdiv double -1.0, %t
-  %z = select i1 %odd, double %u, double %t
+  %z = select i1 (trunc i64 %turns to i1), double (fdiv double -1.0, %t), double %t
   ret double %z"""}

@@ -16,6 +16,7 @@ from ..base.trace import dump, timed
 from ..ir import core as ir
 from ..ops import gpu, grid
 from . import inlining, link, threads, watch
+from .definitions import expanded
 from .emitter import Emitter, memory_type
 from .leaves import components
 from .function import CheckingEmitter
@@ -56,7 +57,7 @@ class GridModule(Module):
         return self.sites.setdefault(site, len(self.sites) + 1)
 
     def text(self, target) -> str:
-        self.bodies += [_NOTE, threads.POLL_TEXT, *self.extra]
+        self.bodies += [_NOTE, *map(expanded, (threads.POLL_TEXT, *self.extra))]
         return super().text(target)
 
 

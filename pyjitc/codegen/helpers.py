@@ -9,14 +9,14 @@ from .declarations import symbols
 
 __all__ = ["TEXT", "is_often_called", "needed", "needs_few_passes", "search_of", "text"]
 
-(decimals, drops, elements, errors, localtables, memory, mersenne, natives, objects, owned, passed, sorting, strings,
- tables) = (
+(decimals, drops, elements, errors, list_items, localtables, memory, mersenne, natives, objects, owned, sorting,
+ strings, tables) = (
     lazy(f"{__package__}.{name}") for name in (
-        "decimals", "drops", "elements", "errors", "localtables", "memory", "mersenne", "natives", "objects", "owned",
-        "passed", "sorting", "strings", "tables"))
+        "decimals", "drops", "elements", "errors", "list_items", "localtables", "memory", "mersenne", "natives",
+        "objects", "owned", "sorting", "strings", "tables"))
 # The first word of a helper's name -> the module with helpers that is loaded when one of them is used.
 _HOMES = {"str": strings, "decimal": decimals, "sort": sorting, "heap": sorting, "table": localtables,
-          "holds": passed,
+          "holds": list_items,
           **dict.fromkeys(("dict", "set", "key", "versions", "pair", "int", "becomes", "str_hash", "str_same"), tables),
           **dict.fromkeys(("mersenne", "temper", "random"), mersenne),
           **dict.fromkeys(("new", "view", "step", "retain", "release", "same", "owning", "hold", "let", "give", "box",
@@ -76,24 +76,19 @@ TEXT = _Texts({
     "pyj_signals": """
 define internal preserve_mostcc i32 @pyj_signals() nounwind noinline cold {
   %status = call i32 @PyErr_CheckSignals()
-  %bad = icmp ne i32 %status, 0
-  %result = zext i1 %bad to i32
-  ret i32 %result
+  ret i32 (zext i1 (icmp ne i32 %status, 0) to i32)
 }""",
     "pyj_attribute": """
 define internal ptr @pyj_attribute(ptr %x, ptr %name) nounwind {
   %found = call ptr @PyObject_GetAttr(ptr %x, ptr %name)
-  %none = icmp eq ptr %found, null
-  br i1 %none, label %missing, label %have
+  br i1 (icmp eq ptr %found, null), label %missing, label %have
 missing:
   call void @PyErr_Clear()
   ret ptr null
 have:
-  %count = load i64, ptr %found, align 8
-  %new = icmp eq i64 %count, 1
+  %new = icmp eq i64 (load i64, ptr %found, align 8), 1
   call void @Py_DecRef(ptr %found)
-  %kept = select i1 %new, ptr null, ptr %found
-  ret ptr %kept
+  ret ptr (select i1 %new, ptr null, ptr %found)
 }""",
     # x / y of Python ints beyond 2**53, correctly rounded: long division to 55 bits, with the remainder as a sticky
     # bit.
@@ -101,79 +96,53 @@ have:
 define internal double @pyj_int_truediv(i64 %x, i64 %y) nounwind noinline cold {
   %mixed = xor i64 %x, %y  ; y == 0 counts as positive
   %negative = icmp slt i64 %mixed, 0
-  %xs = icmp slt i64 %x, 0
-  %xm = sub i64 0, %x
-  %n = select i1 %xs, i64 %xm, i64 %x
-  %ys = icmp slt i64 %y, 0
-  %ym = sub i64 0, %y
-  %ya = select i1 %ys, i64 %ym, i64 %y
+  %n = select i1 (icmp slt i64 %x, 0), i64 (sub i64 0, %x), i64 %x
+  %ya = select i1 (icmp slt i64 %y, 0), i64 (sub i64 0, %y), i64 %y
   %none = icmp eq i64 %ya, 0
   %d = select i1 %none, i64 1, i64 %ya
   %q0 = udiv i64 %n, %d
   %r0 = urem i64 %n, %d
-  br label %test
 test:
   %q = phi i64 [ %q0, %0 ], [ %q2, %more ]
   %r = phi i64 [ %r0, %0 ], [ %r2, %more ]
   %unit = phi double [ 1.0, %0 ], [ %half, %more ]
-  %enough = icmp uge i64 %q, 18014398509481984
-  %exact = icmp eq i64 %r, 0
-  %stop = or i1 %enough, %exact
-  br i1 %stop, label %done, label %more
+  br i1 (or i1 (icmp uge i64 %q, 18014398509481984), (icmp eq i64 %r, 0)), label %done, label %more
 more:
   %r1 = shl i64 %r, 1
   %one = icmp uge i64 %r1, %d
-  %rd = sub i64 %r1, %d
-  %r2 = select i1 %one, i64 %rd, i64 %r1
-  %q1 = shl i64 %q, 1
-  %bit = zext i1 %one to i64
-  %q2 = or i64 %q1, %bit
+  %r2 = select i1 %one, i64 (sub i64 %r1, %d), i64 %r1
+  %q2 = or i64 (shl i64 %q, 1), (zext i1 %one to i64)
   %half = fmul double %unit, 0.5
   br label %test
 done:
   %rest = icmp ne i64 %r, 0
-  %sticky = zext i1 %rest to i64
-  %qs = or i64 %q, %sticky
-  %f = uitofp i64 %qs to double
-  %finite = fmul double %f, %unit
-  %size = select i1 %none, double 0x7FF0000000000000, double %finite
-  %minus = fneg double %size
-  %result = select i1 %negative, double %minus, double %size
-  ret double %result
+  %f = uitofp i64 (or i64 %q, (zext i1 %rest to i64)) to double
+  %size = select i1 %none, double 0x7FF0000000000000, double (fmul double %f, %unit)
+  ret double (select i1 %negative, double (fneg double %size), double %size)
 }
 """,
     # `last`: number of remaining items; `item`: the removed one
     "pyj_list_shorten": """
 define internal i32 @pyj_list_shorten(ptr %list, i64 %last, ptr %item) nounwind alwaysinline {
-  %room.at = getelementptr i8, ptr %list, i64 32
-  %room = load i64, ptr %room.at, align 8
-  %half = ashr i64 %room, 1
-  %stays = icmp sge i64 %last, %half
-  br i1 %stays, label %cut, label %shrink
+  %room = load i64, ptr (getelementptr i8, ptr %list, i64 32), align 8
+  br i1 (icmp sge i64 %last, (ashr i64 %room, 1)), label %cut, label %shrink
 cut:
-  %size.at = getelementptr i8, ptr %list, i64 16
-  store i64 %last, ptr %size.at, align 8
+  store i64 %last, ptr (getelementptr i8, ptr %list, i64 16), align 8
   call void @pyj_release_object(ptr %item)
   ret i32 0
 shrink:
-  %status = call i32 @PyList_SetSlice(ptr %list, i64 %last, i64 9223372036854775807, ptr null)
-  ret i32 %status
+  ret i32 (call i32 @PyList_SetSlice(ptr %list, i64 %last, i64 9223372036854775807, ptr null))
 }""",
     "pyj_list_append": """
 define internal i32 @pyj_list_append(ptr %list, ptr %x) nounwind alwaysinline {
   %size.at = getelementptr i8, ptr %list, i64 16
   %room.at = getelementptr i8, ptr %list, i64 32
   %size = load i64, ptr %size.at, align 8
-  %room = load i64, ptr %room.at, align 8
-  %fits = icmp slt i64 %size, %room
-  br i1 %fits, label %put, label %grow
+  br i1 (icmp slt i64 %size, (load i64, ptr %room.at, align 8)), label %put, label %grow
 put:
   %items.at = getelementptr i8, ptr %list, i64 24
-  %items = load ptr, ptr %items.at, align 8
-  %slot = getelementptr ptr, ptr %items, i64 %size
-  store ptr %x, ptr %slot, align 8
-  %more = add i64 %size, 1
-  store i64 %more, ptr %size.at, align 8
+  store ptr %x, ptr (getelementptr ptr, ptr (load ptr, ptr %items.at, align 8), i64 %size), align 8
+  store i64 (add i64 %size, 1), ptr %size.at, align 8
   ret i32 0
 grow:
   %status = call i32 @PyList_Append(ptr %list, ptr %x)
@@ -184,38 +153,28 @@ grow:
     "pyj_tuple_from": """
 define internal ptr @pyj_tuple_from(ptr %list, i64 %first) nounwind noinline {
   %size.at = getelementptr i8, ptr %list, i64 16
-  br label %make
 make:
   %size = load i64, ptr %size.at, align 8
   %rest = sub i64 %size, %first
-  %some = icmp sgt i64 %rest, 0
-  %n = select i1 %some, i64 %rest, i64 0
+  %n = select i1 (icmp sgt i64 %rest, 0), i64 %rest, i64 0
   %made = call ptr @PyTuple_New(i64 %n)
-  %failed = icmp eq ptr %made, null
-  br i1 %failed, label %done, label %look
+  br i1 (icmp eq ptr %made, null), label %done, label %look
 look:
-  %now = load i64, ptr %size.at, align 8
-  %same = icmp eq i64 %now, %size
-  br i1 %same, label %fill, label %drop
+  br i1 (icmp eq i64 (load i64, ptr %size.at, align 8), %size), label %fill, label %drop
 drop:
   call void @pyj_release_object(ptr %made)
   br label %make
 fill:
   %items.at = getelementptr i8, ptr %list, i64 24
-  %items = load ptr, ptr %items.at, align 8
-  %from = getelementptr ptr, ptr %items, i64 %first
+  %from = getelementptr ptr, ptr (load ptr, ptr %items.at, align 8), i64 %first
   %to = getelementptr i8, ptr %made, i64 24
-  br label %next
 next:
   %k = phi i64 [ 0, %fill ], [ %k1, %one ]
-  %end = icmp eq i64 %k, %n
-  br i1 %end, label %done, label %one
+  br i1 (icmp eq i64 %k, %n), label %done, label %one
 one:
-  %at = getelementptr ptr, ptr %from, i64 %k
-  %x = load ptr, ptr %at, align 8
+  %x = load ptr, ptr (getelementptr ptr, ptr %from, i64 %k), align 8
   call void @pyj_retain_object(ptr %x)
-  %place = getelementptr ptr, ptr %to, i64 %k
-  store ptr %x, ptr %place, align 8
+  store ptr %x, ptr (getelementptr ptr, ptr %to, i64 %k), align 8
   %k1 = add i64 %k, 1
   br label %next
 done:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from . import link
 from .declarations import declared
+from .definitions import expanded
 
 __all__ = ["make_launcher"]
 
@@ -16,50 +17,37 @@ __all__ = ["make_launcher"]
 # offset of each in the bytes, i64.
 _TEXT = """
 define ptr @pyjitc_launch(ptr %self, ptr %bytes) {
-  %data = getelementptr i8, ptr %bytes, i64 BYTES
   %thread = call ptr @PyEval_SaveThread()
-  %status = call i32 @pyjitc_launch_data(ptr %data)
+  %status = call i32 @pyjitc_launch_data(ptr (getelementptr i8, ptr %bytes, i64 BYTES))
   call void @PyEval_RestoreThread(ptr %thread)
-  %wide = sext i32 %status to i64
-  %result = call ptr @PyLong_FromLongLong(i64 %wide)
-  ret ptr %result
+  ret ptr (call ptr @PyLong_FromLongLong(i64 (sext i32 %status to i64)))
 }
 define internal i32 @pyjitc_launch_data(ptr %data) {
 start:
   %about = load ptr, ptr %data, align 1
   %make_current = load ptr, ptr %about, align 8
-  %q1 = getelementptr i8, ptr %about, i64 8
-  %launch = load ptr, ptr %q1, align 8
-  %q2 = getelementptr i8, ptr %about, i64 16
-  %context = load ptr, ptr %q2, align 8
-  %q3 = getelementptr i8, ptr %about, i64 24
-  %function = load ptr, ptr %q3, align 8
-  %q4 = getelementptr i8, ptr %about, i64 32
-  %n = load i64, ptr %q4, align 8
+  %launch = load ptr, ptr (getelementptr i8, ptr %about, i64 8), align 8
+  %context = load ptr, ptr (getelementptr i8, ptr %about, i64 16), align 8
+  %function = load ptr, ptr (getelementptr i8, ptr %about, i64 24), align 8
+  %n = load i64, ptr (getelementptr i8, ptr %about, i64 32), align 8
   %places = getelementptr i8, ptr %about, i64 40
   %table = alloca ptr, i64 %n, align 8
-  br label %next
 next:
   %i = phi i64 [ 0, %start ], [ %i1, %put ]
-  %more = icmp ult i64 %i, %n
-  br i1 %more, label %put, label %current
+  br i1 (icmp ult i64 %i, %n), label %put, label %current
 put:
   %where = getelementptr i64, ptr %places, i64 %i
-  %place = load i64, ptr %where, align 8
-  %parameter = getelementptr i8, ptr %data, i64 %place
-  %slot = getelementptr ptr, ptr %table, i64 %i
-  store ptr %parameter, ptr %slot, align 8
+  %parameter = getelementptr i8, ptr %data, i64 (load i64, ptr %where, align 8)
+  store ptr %parameter, ptr (getelementptr ptr, ptr %table, i64 %i), align 8
   %i1 = add i64 %i, 1
   br label %next
 current:
   %wrong = call i32 %make_current(ptr %context)
-  %fine = icmp eq i32 %wrong, 0
-  br i1 %fine, label %go, label %stop
+  br i1 (icmp eq i32 %wrong, 0), label %go, label %stop
 stop:
   ret i32 %wrong
 go:
-  %q5 = getelementptr i8, ptr %data, i64 8
-  %config = load [7 x i32], ptr %q5, align 1
+  %config = load [7 x i32], ptr (getelementptr i8, ptr %data, i64 8), align 1
   %gx = extractvalue [7 x i32] %config, 0
   %gy = extractvalue [7 x i32] %config, 1
   %gz = extractvalue [7 x i32] %config, 2
@@ -67,8 +55,7 @@ go:
   %by = extractvalue [7 x i32] %config, 4
   %bz = extractvalue [7 x i32] %config, 5
   %shared = extractvalue [7 x i32] %config, 6
-  %q6 = getelementptr i8, ptr %data, i64 40
-  %stream = load ptr, ptr %q6, align 1
+  %stream = load ptr, ptr (getelementptr i8, ptr %data, i64 40), align 1
   %status = call i32 %launch(ptr %function, i32 %gx, i32 %gy, i32 %gz, i32 %bx, i32 %by, i32 %bz, i32 %shared,
         ptr %stream, ptr %table, ptr null)
   ret i32 %status
@@ -78,5 +65,6 @@ go:
 def make_launcher() -> bytes:
     """Object code of `pyjitc_launch` for this machine."""
     target = link.host_target()
-    text = declared(_TEXT.replace("BYTES", str(bytes.__basicsize__ - 1)))  # the offset of the content in a bytes object
+    offset = bytes.__basicsize__ - 1  # of the content in a bytes object
+    text = declared(expanded(_TEXT.replace("BYTES", str(offset))))
     return link.to_object(f'target triple = "{target.triple}"\ntarget datalayout = "{target.layout}"\n{text}', target)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ..base.forks import LLVM
 from ..base.named import Named
 from ..base.options import environment
-from ..base.room import COMPILING, with_room
+from ..base.stack import COMPILING, with_stack
 from . import llvm
 from .partition import FEW_PASSES, parted
 
@@ -95,15 +95,15 @@ def _optimised(finish, text: str, target: Target, level: int, library: bytes | N
 def to_object(text: str, target: Target, level: int = LEVEL) -> bytes:
     """Optimise and emit a relocatable object. Raises LLVMError (a RuntimeError) with LLVM's message for an invalid
     text."""
-    return with_room(COMPILING, _optimised, lambda module, machine: machine.emit(module, True), text, target, level)
+    return with_stack(COMPILING, _optimised, lambda module, machine: machine.emit(module, True), text, target, level)
 
 
 def to_text(text: str, target: Target, level: int = LEVEL, library: bytes | None = None) -> str:
     """The optimised module as LLVM text."""
-    return with_room(COMPILING, _optimised, lambda module, machine: str(module), text, target, level, library)
+    return with_stack(COMPILING, _optimised, lambda module, machine: str(module), text, target, level, library)
 
 
 def to_assembly(text: str, target: Target, level: int = LEVEL, library: bytes | None = None) -> str:
     """library: bitcode whose functions the text uses."""
-    return with_room(COMPILING, _optimised, lambda module, machine: machine.emit(module, False).decode(), text, target,
+    return with_stack(COMPILING, _optimised, lambda module, machine: machine.emit(module, False).decode(), text, target,
                      level, library)

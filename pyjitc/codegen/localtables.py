@@ -34,11 +34,8 @@ def _store(value: str, pointer: str, offset: int, name: str) -> str:
 
 _define("ptr @pyj_table_new(i64 %stride, i64 %objects, ptr %drop)", f"""
 
-  %room = mul i64 %stride, {2 * _FEW // 3}
-  %bytes = add i64 %room, {_BYTES}
-  %d = call ptr @malloc(i64 %bytes)
-  %failed = icmp eq ptr %d, null
-  br i1 %failed, label %lost, label %made
+  %d = call ptr @malloc(i64 (add i64 (mul i64 %stride, {2 * _FEW // 3}), {_BYTES}))
+  br i1 (icmp eq ptr %d, null), label %lost, label %made
 lost:
   %none = call ptr @PyErr_NoMemory()
   ret ptr null
@@ -57,20 +54,15 @@ made:
 _define("void @pyj_table_drop(ptr %d, ptr %e)", f"""
 start:
 {_load("objects", "i64", "%d", at.OBJECTS)}{_load("lists", "ptr", "%d", at.DROP)}
-  %none.of.lists = icmp eq ptr %lists, null
-  br i1 %none.of.lists, label %next, label %natives
+  br i1 (icmp eq ptr %lists, null), label %next, label %natives
 natives:
   call void %lists(ptr %e)
-  br label %next
 next:
   %left = phi i64 [ %objects, %start ], [ %objects, %natives ], [ %fewer, %one ]
-  %none = icmp eq i64 %left, 0
-  br i1 %none, label %done, label %one
+  br i1 (icmp eq i64 %left, 0), label %done, label %one
 one:
-  %word = call i64 @llvm.cttz.i64(i64 %left, i1 true)
-  %below = sub i64 %left, 1
-  %fewer = and i64 %left, %below
-  %at = getelementptr i64, ptr %e, i64 %word
+  %fewer = and i64 %left, (sub i64 %left, 1)
+  %at = getelementptr i64, ptr %e, i64 (call i64 @llvm.cttz.i64(i64 %left, i1 true))
   %o = load ptr, ptr %at
   store ptr null, ptr %at
   call void @pyj_release_object(ptr %o)
@@ -81,51 +73,36 @@ _define("void @pyj_table_free(ptr %d)", f"""
 {_load("objects", "i64", "%d", at.OBJECTS)}{_load("indices", "ptr", "%d", at.INDICES)}
 {_load("n", "i64", "%d", at.COUNT)}{_load("e0", "ptr", "%d", at.ENTRIES)}{_load("stride", "i64", "%d", at.STRIDE)}
 {_load("lists", "ptr", "%d", at.DROP)}
-  %no.objects = icmp eq i64 %objects, 0
-  %no.lists = icmp eq ptr %lists, null
-  %plain = and i1 %no.objects, %no.lists
-  br i1 %plain, label %memory, label %look
+  br i1 (and i1 (icmp eq i64 %objects, 0), (icmp eq ptr %lists, null)), label %memory, label %look
 look:
   %i = phi i64 [ 0, %0 ], [ %i1, %following ]
   %e = phi ptr [ %e0, %0 ], [ %e1, %following ]
-  %end = icmp eq i64 %i, %n
-  br i1 %end, label %memory, label %entry
+  br i1 (icmp eq i64 %i, %n), label %memory, label %entry
 entry:
   %i1 = add i64 %i, 1
   %e1 = getelementptr i8, ptr %e, i64 %stride
-  %hash = load i64, ptr %e
-  %gone = icmp eq i64 %hash, -1
-  br i1 %gone, label %following, label %drop
+  br i1 (icmp eq i64 (load i64, ptr %e), -1), label %following, label %drop
 drop:
   call void @pyj_table_drop(ptr %d, ptr %e)
-  br label %following
 following:
   br label %look
 memory:
-  %own = getelementptr i8, ptr %d, i64 {at.OWN}
-  %inside = icmp eq ptr %indices, %own
-  br i1 %inside, label %done, label %apart
+  br i1 (icmp eq ptr %indices, (getelementptr i8, ptr %d, i64 {at.OWN})), label %done, label %apart
 apart:
   call void @free(ptr %indices)
-  br label %done
 done:
   call void @free(ptr %d)
   ret void""", shared=True)
 
 _define("void @pyj_table_retain(ptr %d)", """
-  %old = load i64, ptr %d
-  %new = add i64 %old, 1
-  store i64 %new, ptr %d
+  store i64 (add i64 (load i64, ptr %d), 1), ptr %d
   ret void""")
 _define("void @pyj_table_release(ptr %d)", """
-  %old = load i64, ptr %d
-  %new = sub i64 %old, 1
+  %new = sub i64 (load i64, ptr %d), 1
   store i64 %new, ptr %d
-  %last = icmp eq i64 %new, 0
-  br i1 %last, label %dead, label %done
+  br i1 (icmp eq i64 %new, 0), label %dead, label %done
 dead:
   call void @pyj_table_free(ptr %d)
-  br label %done
 done:
   ret void""")
 
@@ -134,27 +111,18 @@ _define("i32 @pyj_table_grow(ptr %d)", f"""
 {_load("used", "i64", "%d", at.USED)}{_load("count", "i64", "%d", at.COUNT)}
 {_load("stride", "i64", "%d", at.STRIDE)}{_load("old", "ptr", "%d", at.INDICES)}
 {_load("entries", "ptr", "%d", at.ENTRIES)}
-  %huge = icmp ugt i64 %used, {_MOST}
-  br i1 %huge, label %lost, label %size
+  br i1 (icmp ugt i64 %used, {_MOST}), label %lost, label %size
 size:
-  %many = icmp ugt i64 %used, 65536
-  %half = lshr i64 %used, 1
-  %extra = select i1 %many, i64 %half, i64 %used
-  %wanted = add i64 %used, %extra
-  br label %double
+  %wanted = add i64 %used, (select i1 (icmp ugt i64 %used, 65536), i64 (lshr i64 %used, 1), i64 %used)
 double:
   %n = phi i64 [ {_FEW}, %size ], [ %n2, %double ]
   %n2 = shl i64 %n, 1
   %room = udiv i64 %n2, 3
-  %small = icmp ule i64 %room, %wanted
-  br i1 %small, label %double, label %get
+  br i1 (icmp ule i64 %room, %wanted), label %double, label %get
 get:
   %ibytes = shl i64 %n, 2
-  %ebytes = mul i64 %room, %stride
-  %bytes = add i64 %ibytes, %ebytes
-  %new = call ptr @malloc(i64 %bytes)
-  %failed = icmp eq ptr %new, null
-  br i1 %failed, label %lost, label %made
+  %new = call ptr @malloc(i64 (add i64 %ibytes, (mul i64 %room, %stride)))
+  br i1 (icmp eq ptr %new, null), label %lost, label %made
 lost:
   %none = call ptr @PyErr_NoMemory()
   ret i32 -1
@@ -162,28 +130,22 @@ made:
   %set = call ptr @memset(ptr %new, i32 255, i64 %ibytes)
   %to0 = getelementptr i8, ptr %new, i64 %ibytes
   %mask = sub i64 %n, 1
-  %whole = icmp eq i64 %used, %count
-  br i1 %whole, label %all, label %pick
+  br i1 (icmp eq i64 %used, %count), label %all, label %pick
 all:
-  %wbytes = mul i64 %used, %stride
-  %copied = call ptr @memcpy(ptr %to0, ptr %entries, i64 %wbytes)
+  %copied = call ptr @memcpy(ptr %to0, ptr %entries, i64 (mul i64 %used, %stride))
   br label %index
 pick:
   %i = phi i64 [ 0, %made ], [ %i1, %picked ]
   %from = phi ptr [ %entries, %made ], [ %from1, %picked ]
   %to = phi ptr [ %to0, %made ], [ %to1, %picked ]
-  %end = icmp eq i64 %i, %count
-  br i1 %end, label %index, label %one
+  br i1 (icmp eq i64 %i, %count), label %index, label %one
 one:
   %i1 = add i64 %i, 1
   %from1 = getelementptr i8, ptr %from, i64 %stride
-  %hash = load i64, ptr %from
-  %gone = icmp eq i64 %hash, -1
-  br i1 %gone, label %picked, label %move
+  br i1 (icmp eq i64 (load i64, ptr %from), -1), label %picked, label %move
 move:
   %moved = call ptr @memcpy(ptr %to, ptr %from, i64 %stride)
   %after = getelementptr i8, ptr %to, i64 %stride
-  br label %picked
 picked:
   %to1 = phi ptr [ %to, %one ], [ %after, %move ]
   br label %pick
@@ -192,32 +154,24 @@ index:
 enter:
   %k = phi i64 [ 0, %index ], [ %k1, %entered ]
   %e = phi ptr [ %to0, %index ], [ %e1, %entered ]
-  %last = icmp eq i64 %k, %used
-  br i1 %last, label %done, label %find
+  br i1 (icmp eq i64 %k, %used), label %done, label %find
 find:
   %h = load i64, ptr %e
   %place0 = and i64 %h, %mask
-  br label %look
 look:
   %place = phi i64 [ %place0, %find ], [ %place1, %next ]
   %perturb = phi i64 [ %h, %find ], [ %perturb1, %next ]
   %ip = getelementptr i32, ptr %new, i64 %place
-  %there = load i32, ptr %ip
-  %free = icmp eq i32 %there, -1
-  br i1 %free, label %entered, label %next
+  br i1 (icmp eq i32 (load i32, ptr %ip), -1), label %entered, label %next
 {tables.NEXT_PLACE}entered:
-  %k32 = trunc i64 %k to i32
-  store i32 %k32, ptr %ip
+  store i32 (trunc i64 %k to i32), ptr %ip
   %k1 = add i64 %k, 1
   %e1 = getelementptr i8, ptr %e, i64 %stride
   br label %enter
 done:
-  %own = getelementptr i8, ptr %d, i64 {at.OWN}
-  %inside = icmp eq ptr %old, %own
-  br i1 %inside, label %write, label %apart
+  br i1 (icmp eq ptr %old, (getelementptr i8, ptr %d, i64 {at.OWN})), label %write, label %apart
 apart:
   call void @free(ptr %old)
-  br label %write
 write:
 {_store("i64 %used", "%d", at.COUNT, "count")}{_store("i64 %room", "%d", at.ROOM, "capacity")}
 {_store("i64 %mask", "%d", at.MASK, "mask")}{_store("ptr %new", "%d", at.INDICES, "indices")}
@@ -229,30 +183,24 @@ _define("void @pyj_table_remove(ptr %d, i64 %n)", f"""
 {_load("mask", "i64", "%d", at.MASK)}{_load("indices", "ptr", "%d", at.INDICES)}
 {_load("entries", "ptr", "%d", at.ENTRIES)}{_load("stride", "i64", "%d", at.STRIDE)}
 {_load("used", "i64", "%d", at.USED)}
-  %offset = mul i64 %n, %stride
-  %e = getelementptr i8, ptr %entries, i64 %offset
+  %e = getelementptr i8, ptr %entries, i64 (mul i64 %n, %stride)
   %h = load i64, ptr %e
   %number = trunc i64 %n to i32
   %place0 = and i64 %h, %mask
-  br label %look
 look:
   %place = phi i64 [ %place0, %0 ], [ %place1, %next ]
   %perturb = phi i64 [ %h, %0 ], [ %perturb1, %next ]
   %ip = getelementptr i32, ptr %indices, i64 %place
-  %there = load i32, ptr %ip
-  %same = icmp eq i32 %there, %number
-  br i1 %same, label %found, label %next
+  br i1 (icmp eq i32 (load i32, ptr %ip), %number), label %found, label %next
 {tables.NEXT_PLACE}found:
   store i32 -2, ptr %ip
   store i64 -1, ptr %e
-  %fewer = sub i64 %used, 1
-  store i64 %fewer, ptr %used.p
+  store i64 (sub i64 %used, 1), ptr %used.p
   call void @pyj_table_drop(ptr %d, ptr %e)
   ret void""", shared=True)
 
 _NO_ERROR = """
-  %error = icmp eq i64 %h, -1
-  %hash = select i1 %error, i64 -2, i64 %h
+  %hash = select i1 (icmp eq i64 %h, -1), i64 -2, i64 %h
   ret i64 %hash"""
 _MIX = (11400714785074694791, 14029467366897019727, 1609587929392839161)
 
@@ -262,8 +210,7 @@ def _hash_of_words(n: int) -> str:
     text = ""
     for i in range(n):
         text += f"""
-  %m{i} = mul i64 %k{i}, {_MIX[i % 3]}
-  %x{i} = xor i64 %m{i}, {f"%h{i - 1}" if i else 0}
+  %x{i} = xor i64 (mul i64 %k{i}, {_MIX[i % 3]}), {f"%h{i - 1}" if i else 0}
   %u{i} = lshr i64 %x{i}, 32
   %h{i} = {f"xor i64 %x{i}, %u{i}" if i else "add i64 %x0, 0"}"""
     return f"{text}\n  %h = add i64 %h{n - 1}, 0{_NO_ERROR}"
@@ -273,9 +220,7 @@ def _same_words(n: int) -> str:
     text, before = "", "true"
     for i in range(n):
         text += f"""
-  %w{i}.p = getelementptr i64, ptr %e, i64 {i + 1}
-  %w{i} = load i64, ptr %w{i}.p
-  %is{i} = icmp eq i64 %w{i}, %k{i}
+  %is{i} = icmp eq i64 (load i64, ptr (getelementptr i64, ptr %e, i64 {i + 1})), %k{i}
   %all{i} = and i1 {before}, %is{i}"""
         before = f"%all{i}"
     return f"{text}\n  br i1 {before}, label %found, label %next\n"
@@ -288,15 +233,11 @@ def _write_words(n: int) -> str:
 
 _TEXT_IS = f"""
 {_load("o", "ptr", "%e", 8)}
-  %same = icmp eq ptr %o, %k0
-  br i1 %same, label %found, label %compare
+  br i1 (icmp eq ptr %o, %k0), label %found, label %compare
 compare:
-  %ehash = load i64, ptr %e
-  %alike = icmp eq i64 %ehash, %hash
-  br i1 %alike, label %text, label %next
+  br i1 (icmp eq i64 (load i64, ptr %e), %hash), label %text, label %next
 text:
-  %equal = call i1 @pyj_str_same(ptr %o, ptr %k0)
-  br i1 %equal, label %found, label %next
+  br i1 (call i1 @pyj_str_same(ptr %o, ptr %k0)), label %found, label %next
 """
 # Class of keys -> the LLVM types of its words, its hash, its comparison and its store.
 _KEYS = {
@@ -320,16 +261,13 @@ _SEARCH = f"""
   %place0 = and i64 %hash, %mask
   br label %look
 {_PROBE}
-  %used = icmp sge i32 %index, 0
-  br i1 %used, label %entry, label %none
+  br i1 (icmp sge i32 %index, 0), label %entry, label %none
 none:
-  %free = icmp eq i32 %index, -1
-  br i1 %free, label %absent, label %next
+  br i1 (icmp eq i32 %index, -1), label %absent, label %next
 {tables.NEXT_PLACE}
 entry:
   %n = zext i32 %index to i64
-  %offset = mul i64 %n, %stride
-  %e = getelementptr i8, ptr %entries, i64 %offset
+  %e = getelementptr i8, ptr %entries, i64 (mul i64 %n, %stride)
 """
 _FOUND = """
 found:
@@ -347,9 +285,7 @@ def _short_text(text: str, i: str = "", j: str = "") -> str:
 {_load("state", "i32", text, STR["state"])}{part}
   %form = and i32 %state, {STR_STATE["sizes"] | STR_STATE["ascii"]}
   %plain = icmp eq i32 %form, {STR_STATE["one"] | STR_STATE["ascii"]}
-  %above = sub i64 %length, 1
-  %short = icmp ult i64 %above, {_SHORT}
-  %direct = and i1 %plain, %short
+  %direct = and i1 %plain, (icmp ult i64 (sub i64 %length, 1), {_SHORT})
 {skip}
   %chars = getelementptr i8, ptr {text}, i64 %skip
   br i1 %direct, label %quick, label %other"""
@@ -363,44 +299,25 @@ def _short_text(text: str, i: str = "", j: str = "") -> str:
 _SHORT = 64
 _WYHASH = 0xA0761D6478BD642F, 0xE7037ED1A0B428DB
 _define("i64 @pyj_table_hash_text_str(ptr %chars, i64 %n)", f"""
-  %secret = load i64, ptr @_Py_HashSecret
-  %long = mul i64 %n, {_WYHASH[0]}
-  %h0 = xor i64 %secret, %long
-  br label %look
+  %h0 = xor i64 (load i64, ptr @_Py_HashSecret), (mul i64 %n, {_WYHASH[0]})
 look:
   %h = phi i64 [ %h0, %0 ], [ %h1, %eight ]
   %p = phi ptr [ %chars, %0 ], [ %p1, %eight ]
   %left = phi i64 [ %n, %0 ], [ %left1, %eight ]
-  %more = icmp ugt i64 %left, 8
-  br i1 %more, label %eight, label %last
+  br i1 (icmp ugt i64 %left, 8), label %eight, label %last
 eight:
   %w = load i64, ptr %p, align 1
-  %x = xor i64 %h, %w
-  %x128 = zext i64 %x to i128
-  %product = mul i128 %x128, {_WYHASH[0]}
-  %upper128 = lshr i128 %product, 64
-  %upper = trunc i128 %upper128 to i64
-  %lower = trunc i128 %product to i64
-  %h1 = xor i64 %upper, %lower
+  %product = mul i128 (zext i64 (xor i64 %h, %w) to i128), {_WYHASH[0]}
+  %h1 = xor i64 (trunc i128 (lshr i128 %product, 64) to i64), (trunc i128 %product to i64)
   %p1 = getelementptr i8, ptr %p, i64 8
   %left1 = sub i64 %left, 8
   br label %look
 last:
-  %end = getelementptr i8, ptr %p, i64 %left
-  %from = getelementptr i8, ptr %end, i64 -8
-  %w.all = load i64, ptr %from, align 1
-  %bits = shl i64 %left, 3
-  %out = sub i64 64, %bits
-  %w.last = lshr i64 %w.all, %out
-  %y = xor i64 %h, %w.last
-  %y128 = zext i64 %y to i128
-  %product.last = mul i128 %y128, {_WYHASH[1]}
-  %high128 = lshr i128 %product.last, 64
-  %high = trunc i128 %high128 to i64
-  %low = trunc i128 %product.last to i64
-  %mixed = xor i64 %high, %low
-  %error = icmp eq i64 %mixed, -1
-  %hash = select i1 %error, i64 -2, i64 %mixed
+  %from = getelementptr i8, ptr (getelementptr i8, ptr %p, i64 %left), i64 -8
+  %w.last = lshr i64 (load i64, ptr %from, align 1), (sub i64 64, (shl i64 %left, 3))
+  %product.last = mul i128 (zext i64 (xor i64 %h, %w.last) to i128), {_WYHASH[1]}
+  %mixed = xor i64 (trunc i128 (lshr i128 %product.last, 64) to i64), (trunc i128 %product.last to i64)
+  %hash = select i1 (icmp eq i64 %mixed, -1), i64 -2, i64 %mixed
   ret i64 %hash""")
 # The hash of a text that is long, is not ASCII, or does not store its characters in the object itself.
 _define("i64 @pyj_table_hash_other_str(ptr %s)", f"""
@@ -409,32 +326,23 @@ start:
   %hash = call i64 @PyObject_Hash(ptr %s)
 {_load("state", "i32", "%s", STR["state"])}{_load("n", "i64", "%s", STR["length"])}
   %ascii = and i32 %state, {STR_STATE["ascii"]}
-  %plain = icmp ne i32 %ascii, 0
   %above = sub i64 %n, 1
-  %short = icmp ult i64 %above, {_SHORT}
-  %apart = and i1 %plain, %short
-  br i1 %apart, label %copy, label %done
+  br i1 (and i1 (icmp ne i32 %ascii, 0), (icmp ult i64 %above, {_SHORT})), label %copy, label %done
 done:
   ret i64 %hash
 copy:
   %i = phi i64 [ 0, %start ], [ %i1, %copy ]
   %char = call i32 @PyUnicode_ReadChar(ptr %s, i64 %i)
-  %byte = trunc i32 %char to i8
-  %i8 = add i64 %i, 8
-  %to = getelementptr i8, ptr %buffer, i64 %i8
-  store i8 %byte, ptr %to
+  store i8 (trunc i32 %char to i8), ptr (getelementptr i8, ptr %buffer, i64 (add i64 %i, 8))
   %i1 = add i64 %i, 1
-  %all = icmp eq i64 %i1, %n
-  br i1 %all, label %read, label %copy
+  br i1 (icmp eq i64 %i1, %n), label %read, label %copy
 read:
-  %chars = getelementptr i8, ptr %buffer, i64 8
-  %found = call i64 @pyj_table_hash_text_str(ptr %chars, i64 %n)
+  %found = call i64 @pyj_table_hash_text_str(ptr (getelementptr i8, ptr %buffer, i64 8), i64 %n)
   ret i64 %found""", shared=True)
 _define("i64 @pyj_table_hash_any_str(ptr %s)", f"""
 {_short_text("%s")}
 quick:
-  %hash = call i64 @pyj_table_hash_text_str(ptr %chars, i64 %length)
-  ret i64 %hash
+  ret i64 (call i64 @pyj_table_hash_text_str(ptr %chars, i64 %length))
 other:
   %found = call i64 @pyj_table_hash_other_str(ptr %s)
   ret i64 %found""")
@@ -442,45 +350,31 @@ other:
 _define("i1 @pyj_table_same_text_str(ptr %o, ptr %chars, i64 %n)", f"""
 {_load("state", "i32", "%o", STR["state"])}
   %form = and i32 %state, {STR_STATE["sizes"] | STR_STATE["ascii"]}
-  %plain = icmp eq i32 %form, {STR_STATE["one"] | STR_STATE["ascii"]}
   %own = getelementptr i8, ptr %o, i64 {STR["ascii"]}
-  br i1 %plain, label %test, label %rare
+  br i1 (icmp eq i32 %form, {STR_STATE["one"] | STR_STATE["ascii"]}), label %test, label %rare
 test:
   %left = phi i64 [ %n, %0 ], [ %left1, %eight ]
-  %more = icmp ugt i64 %left, 8
-  br i1 %more, label %eight, label %last
+  br i1 (icmp ugt i64 %left, 8), label %eight, label %last
 eight:
   %left1 = sub i64 %left, 8
-  %a.p = getelementptr i8, ptr %own, i64 %left1
   %b.p = getelementptr i8, ptr %chars, i64 %left1
-  %a = load i64, ptr %a.p, align 1
-  %b = load i64, ptr %b.p, align 1
-  %alike = icmp eq i64 %a, %b
-  br i1 %alike, label %test, label %no
+  %a = load i64, ptr (getelementptr i8, ptr %own, i64 %left1), align 1
+  br i1 (icmp eq i64 %a, (load i64, ptr %b.p, align 1)), label %test, label %no
 last:
   %below = sub i64 %left, 8
   %c.p = getelementptr i8, ptr %own, i64 %below
   %f.p = getelementptr i8, ptr %chars, i64 %below
-  %c = load i64, ptr %c.p, align 1
-  %f = load i64, ptr %f.p, align 1
-  %differ = xor i64 %c, %f
-  %bits = shl i64 %left, 3
-  %out = sub i64 64, %bits
-  %kept = lshr i64 %differ, %out
-  %same = icmp eq i64 %kept, 0
-  ret i1 %same
+  %differ = xor i64 (load i64, ptr %c.p, align 1), (load i64, ptr %f.p, align 1)
+  %out = sub i64 64, (shl i64 %left, 3)
+  ret i1 (icmp eq i64 (lshr i64 %differ, %out), 0)
 rare:
   %i = phi i64 [ 0, %0 ], [ %i1, %same.char ]
   %char = call i32 @PyUnicode_ReadChar(ptr %o, i64 %i)
-  %at = getelementptr i8, ptr %chars, i64 %i
-  %byte = load i8, ptr %at
-  %code = zext i8 %byte to i32
-  %equal = icmp eq i32 %char, %code
-  br i1 %equal, label %same.char, label %no
+  %byte = load i8, ptr (getelementptr i8, ptr %chars, i64 %i)
+  br i1 (icmp eq i32 %char, (zext i8 %byte to i32)), label %same.char, label %no
 same.char:
   %i1 = add i64 %i, 1
-  %all = icmp eq i64 %i1, %n
-  br i1 %all, label %yes, label %rare
+  br i1 (icmp eq i64 %i1, %n), label %yes, label %rare
 yes:
   ret i1 true
 no:
@@ -488,16 +382,12 @@ no:
 _define("i64 @pyj_table_slot_text_str(ptr %d, ptr %chars, i64 %size)", f"""
   %hash = call i64 @pyj_table_hash_text_str(ptr %chars, i64 %size)
 {_SEARCH.format(first="0")}
-  %ehash = load i64, ptr %e
-  %alike = icmp eq i64 %ehash, %hash
-  br i1 %alike, label %text, label %next
+  br i1 (icmp eq i64 (load i64, ptr %e), %hash), label %text, label %next
 text:
 {_load("o", "ptr", "%e", 8)}{_load("length", "i64", "%o", STR["length"])}
-  %aslong = icmp eq i64 %length, %size
-  br i1 %aslong, label %compare, label %next
+  br i1 (icmp eq i64 %length, %size), label %compare, label %next
 compare:
-  %same = call i1 @pyj_table_same_text_str(ptr %o, ptr %chars, i64 %size)
-  br i1 %same, label %found, label %next
+  br i1 (call i1 @pyj_table_same_text_str(ptr %o, ptr %chars, i64 %size)), label %found, label %next
 {_FOUND}""", shared=True)
 for _name, (_words, _hash, _same, _write) in _KEYS.items():
     _parameters = ", ".join(f"{t} %k{i}" for i, t in enumerate(_words))
@@ -507,8 +397,7 @@ for _name, (_words, _hash, _same, _write) in _KEYS.items():
         _define("i64 @pyj_table_slot_str(ptr %d, ptr %k0)", f"""
 {_short_text("%k0")}
 quick:
-  %short.slot = call i64 @pyj_table_slot_text_str(ptr %d, ptr %chars, i64 %length)
-  ret i64 %short.slot
+  ret i64 (call i64 @pyj_table_slot_text_str(ptr %d, ptr %chars, i64 %length))
 other:
   %hash = call i64 @pyj_table_hash_other_str(ptr %k0)
 {_SEARCH.format(first="other")}
@@ -525,12 +414,9 @@ other:
 start:
   %hash = call i64 @pyj_table_hash_{_name}({_parameters})
 {_load("n", "i64", "%d", at.COUNT)}{_load("room", "i64", "%d", at.ROOM)}
-  %full = icmp eq i64 %n, %room
-  br i1 %full, label %grow, label %search
+  br i1 (icmp eq i64 %n, %room), label %grow, label %search
 grow:
-  %status = call i32 @pyj_table_grow(ptr %d)
-  %failed = icmp ne i32 %status, 0
-  br i1 %failed, label %lost, label %search
+  br i1 (icmp ne i32 (call i32 @pyj_table_grow(ptr %d)), 0), label %lost, label %search
 lost:
   ret i64 -1
 search:
@@ -540,27 +426,20 @@ search:
   %place0 = and i64 %hash, %mask
   br label %look
 {_PROBE.format(first="search")}
-  %free = icmp eq i32 %index, -1
-  br i1 %free, label %claim, label %next
+  br i1 (icmp eq i32 %index, -1), label %claim, label %next
 {tables.NEXT_PLACE}
 claim:
-  %number = trunc i64 %count to i32
-  store i32 %number, ptr %ip
-  %more1 = add i64 %count, 1
-  store i64 %more1, ptr %count.p
-  %used1 = add i64 %used, 1
-  store i64 %used1, ptr %used.p
-  %offset = mul i64 %count, %stride
-  %e = getelementptr i8, ptr %entries, i64 %offset
+  store i32 (trunc i64 %count to i32), ptr %ip
+  store i64 (add i64 %count, 1), ptr %count.p
+  store i64 (add i64 %used, 1), ptr %used.p
+  %e = getelementptr i8, ptr %entries, i64 (mul i64 %count, %stride)
   store i64 %hash, ptr %e
 {_write}
   %value = getelementptr i8, ptr %e, i64 {8 + 8 * len(_words)}
   %end = getelementptr i8, ptr %e, i64 %stride
-  br label %clear
 clear:
   %v = phi ptr [ %value, %claim ], [ %v1, %zero ]
-  %clean = icmp eq ptr %v, %end
-  br i1 %clean, label %done, label %zero
+  br i1 (icmp eq ptr %v, %end), label %done, label %zero
 zero:
   store i64 0, ptr %v
   %v1 = getelementptr i8, ptr %v, i64 8
@@ -573,12 +452,10 @@ done:
 _define("i64 @pyj_table_slot_part_str(ptr %d, ptr %s, i64 %i, i64 %j)", f"""
 {_short_text("%s", "%i", "%j")}
 quick:
-  %found = call i64 @pyj_table_slot_text_str(ptr %d, ptr %chars, i64 %length)
-  ret i64 %found
+  ret i64 (call i64 @pyj_table_slot_text_str(ptr %d, ptr %chars, i64 %length))
 other:
   %part = call ptr @PyUnicode_Substring(ptr %s, i64 %i, i64 %j)
-  %lost = icmp eq ptr %part, null
-  br i1 %lost, label %scan, label %search
+  br i1 (icmp eq ptr %part, null), label %scan, label %search
 search:
   %slot = call i64 @pyj_table_slot_str(ptr %d, ptr %part)
   call void @pyj_release_object(ptr %part)
@@ -590,18 +467,14 @@ scan:
   br label %test
 test:
   %n = phi i64 [ 0, %scan ], [ %n1, %following ]
-  %end = icmp eq i64 %n, %count
-  br i1 %end, label %absent, label %entry
+  br i1 (icmp eq i64 %n, %count), label %absent, label %entry
 entry:
   %n1 = add i64 %n, 1
-  %offset = mul i64 %n, %stride
-  %e = getelementptr i8, ptr %entries, i64 %offset
+  %e = getelementptr i8, ptr %entries, i64 (mul i64 %n, %stride)
 {_load("o", "ptr", "%e", 8)}
-  %gone = icmp eq ptr %o, null
-  br i1 %gone, label %following, label %compare
+  br i1 (icmp eq ptr %o, null), label %following, label %compare
 compare:
-  %same = call i1 @pyj_str_part_equal(ptr %s, i64 %i, i64 %j, ptr %o)
-  br i1 %same, label %there, label %following
+  br i1 (call i1 @pyj_str_part_equal(ptr %s, i64 %i, i64 %j, ptr %o)), label %there, label %following
 following:
   br label %test
 there:
@@ -611,8 +484,7 @@ absent:
         shared=True)
 _define("i64 @pyj_table_claim_part_str(ptr %d, ptr %s, i64 %i, i64 %j)", """
   %part = call ptr @PyUnicode_Substring(ptr %s, i64 %i, i64 %j)
-  %lost = icmp eq ptr %part, null
-  br i1 %lost, label %fail, label %claim
+  br i1 (icmp eq ptr %part, null), label %fail, label %claim
 claim:
   %slot = call i64 @pyj_table_claim_str(ptr %d, ptr %part)
   call void @pyj_release_object(ptr %part)
@@ -624,8 +496,7 @@ fail:
 
 _PUT_INDEX = "".join(f"""{_width}:
   %n{_width} = trunc i64 %count to i{8 * _size}
-  %p{_width} = getelementptr i{8 * _size}, ptr %indices, i64 %place
-  store i{8 * _size} %n{_width}, ptr %p{_width}
+  store i{8 * _size} %n{_width}, ptr (getelementptr i{8 * _size}, ptr %indices, i64 %place)
   br label %write
 """ for _width, _size in (("one", 1), ("two", 2), ("four", 4)))
 # Adds a missing key to a new dict of the interpreter and consumes the references to key and value. Returns 0, or -1 for
@@ -634,10 +505,7 @@ _PUT_INDEX = "".join(f"""{_width}:
 _define("i32 @pyj_table_fill(ptr %d, ptr %key, ptr %value, i64 %hash)", f"""
 {_load("keys", "ptr", "%d", DICT["keys"])}{_load("count", "i64", "%keys", KEYS["count"])}
 {_load("room", "i64", "%keys", KEYS["count"] - 8)}
-  %some = icmp sgt i64 %count, 0
-  %spare = icmp sgt i64 %room, 0
-  %ready = and i1 %some, %spare
-  br i1 %ready, label %search, label %ask
+  br i1 (and i1 (icmp sgt i64 %count, 0), (icmp sgt i64 %room, 0)), label %search, label %ask
 ask:
   %status = call i32 @PyDict_SetItem(ptr %d, ptr %key, ptr %value)
   call void @Py_DecRef(ptr %key)
@@ -649,32 +517,24 @@ search:
   %indices = getelementptr i8, ptr %keys, i64 {KEYS["indices"]}
   %entries = getelementptr i8, ptr %indices, i64 %total
   %place0 = and i64 %hash, %mask
-  br label %look
 look:
   %place = phi i64 [ %place0, %search ], [ %place1, %next ]
   %perturb = phi i64 [ %hash, %search ], [ %perturb1, %next ]
   %n = call i64 @pyj_dict_index(ptr %indices, i64 %place, i64 %width)
-  %free = icmp eq i64 %n, -1
-  br i1 %free, label %claim, label %next
+  br i1 (icmp eq i64 %n, -1), label %claim, label %next
 {tables.NEXT_PLACE}
 claim:
   switch i64 %width, label %eight [ i64 0, label %one  i64 1, label %two  i64 2, label %four ]
 {_PUT_INDEX}eight:
-  %p8 = getelementptr i64, ptr %indices, i64 %place
-  store i64 %count, ptr %p8
-  br label %write
+  store i64 %count, ptr (getelementptr i64, ptr %indices, i64 %place)
 write:
-  %offset = mul i64 %count, 24
-  %e = getelementptr i8, ptr %entries, i64 %offset
+  %e = getelementptr i8, ptr %entries, i64 (mul i64 %count, 24)
   store i64 %hash, ptr %e
 {_store("ptr %key", "%e", 8, "key")}{_store("ptr %value", "%e", 16, "value")}
-  %count1 = add i64 %count, 1
-  store i64 %count1, ptr %count.p
-  %room1 = sub i64 %room, 1
-  store i64 %room1, ptr %room.p
+  store i64 (add i64 %count, 1), ptr %count.p
+  store i64 (sub i64 %room, 1), ptr %room.p
 {_load("used", "i64", "%d", DICT["used"])}
-  %used1 = add i64 %used, 1
-  store i64 %used1, ptr %used.p
+  store i64 (add i64 %used, 1), ptr %used.p
   ret i32 0""" if platform.tables_are_known() else """
   %status = call i32 @PyDict_SetItem(ptr %d, ptr %key, ptr %value)
   call void @Py_DecRef(ptr %key)

@@ -11,13 +11,11 @@ __all__ = ["SHARED", "TEXT", "sized"]
 # Reference counts of Python objects, counted as by the macros of the running interpreter. Null is no object.
 _RETAIN = """
 define internal void @pyj_retain_object(ptr %x) nounwind alwaysinline {
-  %none = icmp eq ptr %x, null
-  br i1 %none, label %done, label %some
+  br i1 (icmp eq ptr %x, null), label %done, label %some
 some:""" + ("""
   %old = load i32, ptr %x, align 4
   %new = add i32 %old, 1
-  %immortal = icmp eq i32 %new, 0
-  br i1 %immortal, label %done, label %count
+  br i1 (icmp eq i32 %new, 0), label %done, label %count
 count:
   store i32 %new, ptr %x, align 4""" if sys.version_info >= (3, 12) else """
   %old = load i64, ptr %x, align 8
@@ -29,21 +27,16 @@ done:
 }"""
 _RELEASE = """
 define internal void @pyj_release_object(ptr %x) nounwind alwaysinline {
-  %none = icmp eq ptr %x, null
-  br i1 %none, label %done, label %some
+  br i1 (icmp eq ptr %x, null), label %done, label %some
 some:""" + ("""
-  %low = load i32, ptr %x, align 4
-  %immortal = icmp slt i32 %low, 0
-  br i1 %immortal, label %done, label %count
+  br i1 (icmp slt i32 (load i32, ptr %x, align 4), 0), label %done, label %count
 count:""" if sys.version_info >= (3, 12) else "") + """
   %old = load i64, ptr %x, align 8
   %new = add i64 %old, -1
   store i64 %new, ptr %x, align 8
-  %last = icmp eq i64 %new, 0
-  br i1 %last, label %free, label %done
+  br i1 (icmp eq i64 %new, 0), label %free, label %done
 free:
   call void @_Py_Dealloc(ptr %x)
-  br label %done
 done:
   ret void
 }"""
@@ -56,12 +49,8 @@ def _of_header(name: str, change: str) -> str:
     """The helper that changes the count of references of an owner, where that is a header."""
     return f"""
 define internal void @{name}(ptr %owner) nounwind alwaysinline {{
-  %word = ptrtoint ptr %owner to i64
-  %tag = and i64 %word, 3
-  %tagged = icmp ne i64 %tag, 0
-  %null = icmp eq ptr %owner, null
-  %skip = or i1 %tagged, %null
-  br i1 %skip, label %done, label %count
+  %tag = and i64 (ptrtoint ptr %owner to i64), 3
+  br i1 (or i1 (icmp ne i64 %tag, 0), (icmp eq ptr %owner, null)), label %done, label %count
 count:
   {change}
   br label %done
@@ -76,115 +65,78 @@ TEXT: dict[str, str] = {
     # thread's cache of freed blocks, and takes as long as all the rest.
     "pyj_new": """
 define internal noalias ptr @pyj_new(i64 %bytes, i1 %zero) nounwind noinline {
-  %none = icmp eq i64 %bytes, 0
-  %size = select i1 %none, i64 1, i64 %bytes
-  %much = icmp ugt i64 %size, 1024
-  %whole = and i1 %zero, %much
-  br i1 %whole, label %clear, label %plain
+  %size = select i1 (icmp eq i64 %bytes, 0), i64 1, i64 %bytes
+  br i1 (and i1 %zero, (icmp ugt i64 %size, 1024)), label %clear, label %plain
 clear:
   %c = call ptr @calloc(i64 1, i64 %size)
   br label %got
 plain:
   %m = call ptr @malloc(i64 %size)
-  %nothing = icmp eq ptr %m, null
-  %keep = xor i1 %zero, true
-  %ready = or i1 %nothing, %keep
-  br i1 %ready, label %got, label %wipe
+  br i1 (or i1 (icmp eq ptr %m, null), (xor i1 %zero, true)), label %got, label %wipe
 wipe:
   call void @llvm.memset.p0.i64(ptr %m, i8 0, i64 %size, i1 false)
-  br label %got
 got:
   %data = phi ptr [ %c, %clear ], [ %m, %plain ], [ %m, %wipe ]
-  %bad = icmp eq ptr %data, null
-  br i1 %bad, label %fail, label %big
+  br i1 (icmp eq ptr %data, null), label %fail, label %big
 big:
-  %large = icmp uge i64 %size, 4194304
-  br i1 %large, label %advise, label %head
+  br i1 (icmp uge i64 %size, 4194304), label %advise, label %head
 advise:
   %address = ptrtoint ptr %data to i64
-  %up = add i64 %address, 4095
-  %page = and i64 %up, -4096
+  %page = and i64 (add i64 %address, 4095), -4096
   %skipped = sub i64 %page, %address
-  %rest = sub i64 %size, %skipped
-  %start = inttoptr i64 %page to ptr
-  %advised = call i32 @madvise(ptr %start, i64 %rest, i32 14)
-  br label %head
+  %advised = call i32 @madvise(ptr (inttoptr i64 %page to ptr), i64 (sub i64 %size, %skipped), i32 14)
 head:
   %header = call ptr @malloc(i64 32)
-  %worse = icmp eq ptr %header, null
-  br i1 %worse, label %undo, label %fill
+  br i1 (icmp eq ptr %header, null), label %undo, label %fill
 fill:
   store i64 1, ptr %header
-  %where = getelementptr i8, ptr %header, i64 8
-  store ptr %data, ptr %where
-  %there = getelementptr i8, ptr %header, i64 16
-  store ptr null, ptr %there
-  %length = getelementptr i8, ptr %header, i64 24
-  store i64 %size, ptr %length
+  store ptr %data, ptr (getelementptr i8, ptr %header, i64 8)
+  store ptr null, ptr (getelementptr i8, ptr %header, i64 16)
+  store i64 %size, ptr (getelementptr i8, ptr %header, i64 24)
   ret ptr %header
 undo:
   call void @free(ptr %data)
-  br label %fail
 fail:
   %none2 = call ptr @PyErr_NoMemory()
   ret ptr null
 }""",
     "pyj_view_owner": """
 define internal ptr @pyj_view_owner(ptr %owner) nounwind alwaysinline {
-  %word = ptrtoint ptr %owner to i64
-  %tag = and i64 %word, 3
-  %whole = icmp eq i64 %tag, 1
-  %next = getelementptr i8, ptr %owner, i64 1
-  %result = select i1 %whole, ptr %next, ptr %owner
-  ret ptr %result
+  %tag = and i64 (ptrtoint ptr %owner to i64), 3
+  ret ptr (select i1 (icmp eq i64 %tag, 1), ptr (getelementptr i8, ptr %owner, i64 1), ptr %owner)
 }""",
     # opaque to LLVM: a visible select would become a gather, and an unknown step would make one loop for step 1 and
     # another for all others
     "pyj_step": """
 define internal i64 @pyj_step(i64 %n, i64 %space, i64 %stride, i64 %shift) nounwind willreturn memory(none) noinline {
-  %full = icmp eq i64 %n, %space
-  %step = ashr i64 %stride, %shift
-  %result = select i1 %full, i64 %step, i64 0
-  ret i64 %result
+  ret i64 (select i1 (icmp eq i64 %n, %space), i64 (ashr i64 %stride, %shift), i64 0)
 }""",
     "pyj_retain": _of_header("pyj_retain", "%old = atomicrmw add ptr %owner, i64 1 monotonic"),
     "pyj_release": _of_header("pyj_release", "call void @pyj_release_header(ptr %owner)"),
     # Whether the owners of two views are, or have become, the same ndarray.
     "pyj_same_owner": """
 define internal i1 @pyj_same_owner(ptr %x, ptr %y) nounwind noinline {
-  %equal = icmp eq ptr %x, %y
-  br i1 %equal, label %yes, label %look
+  br i1 (icmp eq ptr %x, %y), label %yes, label %look
 yes:
   ret i1 true
 look:
   %one = call ptr @pyj_owning_object(ptr %x)
   %other = call ptr @pyj_owning_object(ptr %y)
-  %same = icmp eq ptr %one, %other
-  %some = icmp ne ptr %one, null
-  %result = and i1 %same, %some
-  ret i1 %result
+  ret i1 (and i1 (icmp eq ptr %one, %other), (icmp ne ptr %one, null))
 }""",
     # The ndarray that owns the memory, if there is one.
     "pyj_owning_object": """
 define internal ptr @pyj_owning_object(ptr %owner) nounwind noinline {
-  %word = ptrtoint ptr %owner to i64
-  %tag = and i64 %word, 3
-  %whole = icmp eq i64 %tag, 1
-  br i1 %whole, label %tagged, label %other
+  %tag = and i64 (ptrtoint ptr %owner to i64), 3
+  br i1 (icmp eq i64 %tag, 1), label %tagged, label %other
 tagged:
-  %array = getelementptr i8, ptr %owner, i64 -1
-  ret ptr %array
+  ret ptr (getelementptr i8, ptr %owner, i64 -1)
 other:
-  %none = icmp eq ptr %owner, null
-  %view = icmp ne i64 %tag, 0
-  %neither = or i1 %none, %view
-  br i1 %neither, label %unknown, label %header
+  br i1 (or i1 (icmp eq ptr %owner, null), (icmp ne i64 %tag, 0)), label %unknown, label %header
 unknown:
   ret ptr null
 header:
-  %where = getelementptr i8, ptr %owner, i64 16
-  %held = load ptr, ptr %where
-  ret ptr %held
+  ret ptr (load ptr, ptr (getelementptr i8, ptr %owner, i64 16))
 }""",
     # The owner of an array that outlives the argument it belongs to: for a tagged owner a new header that holds a
     # reference to the ndarray, or the owner itself where memory is exhausted.
@@ -192,23 +144,17 @@ header:
 define internal ptr @pyj_hold_array(ptr %data, ptr %owner) nounwind noinline {
   %word = ptrtoint ptr %owner to i64
   %tag = and i64 %word, 3
-  %held = icmp eq i64 %tag, 0
-  br i1 %held, label %done, label %object
+  br i1 (icmp eq i64 %tag, 0), label %done, label %object
 object:
-  %address = sub i64 %word, %tag
-  %array = inttoptr i64 %address to ptr
+  %array = inttoptr i64 (sub i64 %word, %tag) to ptr
   call void @Py_IncRef(ptr %array)
   %header = call ptr @malloc(i64 32)
-  %bad = icmp eq ptr %header, null
-  br i1 %bad, label %done, label %fill
+  br i1 (icmp eq ptr %header, null), label %done, label %fill
 fill:
   store i64 1, ptr %header
-  %datap = getelementptr i8, ptr %header, i64 8
-  store ptr %data, ptr %datap
-  %arrayp = getelementptr i8, ptr %header, i64 16
-  store ptr %array, ptr %arrayp
-  %bytesp = getelementptr i8, ptr %header, i64 24
-  store i64 0, ptr %bytesp
+  store ptr %data, ptr (getelementptr i8, ptr %header, i64 8)
+  store ptr %array, ptr (getelementptr i8, ptr %header, i64 16)
+  store i64 0, ptr (getelementptr i8, ptr %header, i64 24)
   ret ptr %header
 done:
   ret ptr %owner
@@ -228,32 +174,24 @@ define internal void @pyj_give_back(ptr %owner) nounwind noinline {
     "pyj_release_header": """
 define internal void @pyj_release_header(ptr %header) nounwind noinline {
   %old = atomicrmw sub ptr %header, i64 1 acq_rel
-  %last = icmp eq i64 %old, 1
-  br i1 %last, label %dead, label %done
+  br i1 (icmp eq i64 %old, 1), label %dead, label %done
 dead:
-  %there = getelementptr i8, ptr %header, i64 16
-  %array = load ptr, ptr %there
-  %native = icmp eq ptr %array, null
-  br i1 %native, label %data, label %object
+  %array = load ptr, ptr (getelementptr i8, ptr %header, i64 16)
+  br i1 (icmp eq ptr %array, null), label %data, label %object
 data:
-  %where = getelementptr i8, ptr %header, i64 8
-  %memory = load ptr, ptr %where
-  call void @free(ptr %memory)
+  call void @free(ptr (load ptr, ptr (getelementptr i8, ptr %header, i64 8)))
   br label %end
 object:
   call void @Py_DecRef(ptr %array)
-  br label %end
 end:
   call void @free(ptr %header)
-  br label %done
 done:
   ret void
 }""",
     "pyj_box_new": """
 define internal noalias ptr @pyj_box_new(i64 %bytes) nounwind noinline {
   %box = call ptr @malloc(i64 %bytes)
-  %bad = icmp eq ptr %box, null
-  br i1 %bad, label %fail, label %fill
+  br i1 (icmp eq ptr %box, null), label %fail, label %fill
 fill:
   store i64 1, ptr %box
   ret ptr %box
@@ -263,26 +201,22 @@ fail:
 }""",
     "pyj_box_retain": """
 define internal void @pyj_box_retain(ptr %box) nounwind alwaysinline {
-  %null = icmp eq ptr %box, null
-  br i1 %null, label %none, label %count
+  br i1 (icmp eq ptr %box, null), label %none, label %count
 count:
   %old = load i64, ptr %box, align 8
   %new = add i64 %old, 1
   store i64 %new, ptr %box, align 8
-  br label %none
 none:
   ret void
 }""",
     "pyj_drop": """
 define internal i1 @pyj_drop(ptr %box) nounwind alwaysinline {
-  %null = icmp eq ptr %box, null
-  br i1 %null, label %none, label %count
+  br i1 (icmp eq ptr %box, null), label %none, label %count
 count:
   %old = load i64, ptr %box, align 8
   %new = add i64 %old, -1
   store i64 %new, ptr %box, align 8
-  %last = icmp eq i64 %old, 1
-  ret i1 %last
+  ret i1 (icmp eq i64 %old, 1)
 none:
   ret i1 false
 }""",
@@ -318,21 +252,17 @@ define internal ptr @pyj_box_array(ptr %data, ptr %owner, i32 %nd, ptr %dims, pt
 start:
   %word = ptrtoint ptr %owner to i64
   %tag = and i64 %word, 3
-  %whole = icmp eq i64 %tag, 1
-  br i1 %whole, label %same, label %look
+  br i1 (icmp eq i64 %tag, 1), label %same, label %look
 same:
   %object = getelementptr i8, ptr %owner, i64 -1
   call void @Py_IncRef(ptr %object)
   ret ptr %object
 look:
-  %untagged = icmp eq i64 %tag, 0
   %owned = icmp ne i64 %word, 0
-  %native = and i1 %untagged, %owned
-  br i1 %native, label %header, label %make
+  br i1 (and i1 (icmp eq i64 %tag, 0), %owned), label %header, label %make
 header:
 {_load("ndarray", "ptr", "%owner", 16)}
-  %fresh = icmp eq ptr %ndarray, null
-  br i1 %fresh, label %make, label %compare
+  br i1 (icmp eq ptr %ndarray, null), label %make, label %compare
 compare:
 {_load("data0", "ptr", "%ndarray", ARRAY["data"])}
   %c1 = icmp eq ptr %data0, %data
@@ -342,34 +272,23 @@ compare:
   %c3 = icmp eq ptr %descr0, %descr
 {_load("flags0", "i32", "%ndarray", ARRAY["flags"])}
   %write0 = and i32 %flags0, {ARRAY_FLAGS["WRITEABLE"]}
-  %write = and i32 %flags, {ARRAY_FLAGS["WRITEABLE"]}
-  %c4 = icmp eq i32 %write0, %write
-  %c12 = and i1 %c1, %c2
-  %c34 = and i1 %c3, %c4
-  %alike = and i1 %c12, %c34
-  br i1 %alike, label %extents, label %make
+  %c4 = icmp eq i32 %write0, (and i32 %flags, {ARRAY_FLAGS["WRITEABLE"]})
+  br i1 (and i1 (and i1 %c1, %c2), (and i1 %c3, %c4)), label %extents, label %make
 extents:
-  %n = zext i32 %nd to i64
-  %length = mul i64 %n, 8
+  %length = mul i64 (zext i32 %nd to i64), 8
 {_load("dims0", "ptr", "%ndarray", ARRAY["shape"])}
   %d1 = call i32 @memcmp(ptr %dims0, ptr %dims, i64 %length)
-  %samedims = icmp eq i32 %d1, 0
-  br i1 %samedims, label %order, label %make
+  br i1 (icmp eq i32 %d1, 0), label %order, label %make
 order:
-  %contiguous = icmp eq ptr %strides, null
-  br i1 %contiguous, label %bits, label %steps
+  br i1 (icmp eq ptr %strides, null), label %bits, label %steps
 bits:
   %columns = and i32 %flags, {ARRAY_FLAGS["F"]}
-  %anyf = icmp ne i32 %columns, 0
-  %bit = select i1 %anyf, i32 {ARRAY_FLAGS["F"]}, i32 {ARRAY_FLAGS["C"]}
-  %has = and i32 %flags0, %bit
-  %hasbit = icmp ne i32 %has, 0
-  br i1 %hasbit, label %again, label %make
+  %bit = select i1 (icmp ne i32 %columns, 0), i32 {ARRAY_FLAGS["F"]}, i32 {ARRAY_FLAGS["C"]}
+  br i1 (icmp ne i32 (and i32 %flags0, %bit), 0), label %again, label %make
 steps:
 {_load("strides0", "ptr", "%ndarray", ARRAY["strides"])}
   %d2 = call i32 @memcmp(ptr %strides0, ptr %strides, i64 %length)
-  %equal = icmp eq i32 %d2, 0
-  br i1 %equal, label %again, label %make
+  br i1 (icmp eq i32 %d2, 0), label %again, label %make
 again:
   call void @Py_IncRef(ptr %ndarray)
   br label %finish
@@ -379,8 +298,7 @@ make:
   call void @Py_IncRef(ptr %descr)
   %made = call ptr @{_NEW_ARRAY}(ptr @pyjitc_ndarray_type, ptr %descr, i32 %nd, ptr %dims, ptr %strides, ptr %data,
         i32 %flags, ptr null)
-  %bad = icmp eq ptr %made, null
-  br i1 %bad, label %finish, label %base
+  br i1 (icmp eq ptr %made, null), label %finish, label %base
 base:
   switch i64 %tag, label %memory [ i64 2, label %borrowed ]
 borrowed:
@@ -389,25 +307,17 @@ borrowed:
 memory:
   br i1 %owned, label %adopt, label %done
 adopt:
-  %known = icmp ne ptr %holder0, null
-  br i1 %known, label %attach, label %first
+  br i1 (icmp ne ptr %holder0, null), label %attach, label %first
 first:
   %whosep = getelementptr i8, ptr %owner, i64 16
 {_load("memory0", "ptr", "%owner", 8)}
 {_load("bytes0", "i64", "%owner", 24)}
-  %atstart = icmp eq ptr %memory0, %data
-  %references = load atomic i64, ptr %owner acquire, align 8
-  %single = icmp eq i64 %references, 1
-  %last = and i1 %single, %take
+  %last = and i1 (icmp eq i64 (load atomic i64, ptr %owner acquire, align 8), 1), %take
   %filled = icmp eq i64 %bytes, %bytes0
-  %entire = or i1 %last, %filled
-  %own = and i1 %atstart, %entire
-  br i1 %own, label %owner_made, label %lend
+  br i1 (and i1 (icmp eq ptr %memory0, %data), (or i1 %last, %filled)), label %owner_made, label %lend
 owner_made:
   %fp = getelementptr i8, ptr %made, i64 {ARRAY["flags"]}
-  %f = load i32, ptr %fp
-  %f2 = or i32 %f, {ARRAY_FLAGS["OWNDATA"]}
-  store i32 %f2, ptr %fp
+  store i32 (or i32 (load i32, ptr %fp), {ARRAY_FLAGS["OWNDATA"]}), ptr %fp
   call void @pyj_handle(ptr %made)
   br i1 %last, label %steal, label %remember
 steal:
@@ -423,24 +333,19 @@ lend:
   %byte = call ptr @{_FROM_TYPE}(i32 2)
   %all = call ptr @{_NEW_ARRAY}(ptr @pyjitc_ndarray_type, ptr %byte, i32 1, ptr %size, ptr null, ptr %memory0,
         i32 {ARRAY_FLAGS["WRITEABLE"]}, ptr null)
-  %failed = icmp eq ptr %all, null
-  br i1 %failed, label %undo, label %keep
+  br i1 (icmp eq ptr %all, null), label %undo, label %keep
 undo:
   call void @Py_DecRef(ptr %made)
   br label %finish
 keep:
   %wp = getelementptr i8, ptr %all, i64 {ARRAY["flags"]}
-  %wf = load i32, ptr %wp
-  %wf2 = or i32 %wf, {ARRAY_FLAGS["OWNDATA"]}
-  store i32 %wf2, ptr %wp
+  store i32 (or i32 (load i32, ptr %wp), {ARRAY_FLAGS["OWNDATA"]}), ptr %wp
   call void @pyj_handle(ptr %all)
   store ptr %all, ptr %whosep
-  br label %attach
 attach:
   %holder = phi ptr [ %parent, %borrowed ], [ %holder0, %adopt ], [ %all, %keep ]
   call void @Py_IncRef(ptr %holder)
   %set = call i32 @{_SET_BASE}(ptr %made, ptr %holder)
-  br label %done
 done:
   br label %finish
 finish:
@@ -448,7 +353,6 @@ finish:
   br i1 %take, label %release, label %out
 release:
   call void @pyj_release(ptr %owner)
-  br label %out
 out:
   ret ptr %result
 }}"""
@@ -492,8 +396,7 @@ big:
   br label %fail
 fail:
   %message = phi ptr [ @pyj_sizes.negative, %negative ], [ @pyj_sizes.too_big, %big ]
-  %class = load ptr, ptr @PyExc_ValueError, align 8
-  call void @PyErr_SetString(ptr %class, ptr %message)
+  call void @PyErr_SetString(ptr (load ptr, ptr @PyExc_ValueError, align 8), ptr %message)
   ret ptr null
 }}""")
     return "\n".join(lines)

@@ -10,6 +10,7 @@ from ..ir.cfg import is_straight
 from ..ops import control, memory
 from . import helpers, partition, shared
 from .declarations import declared
+from .definitions import expanded
 
 __all__ = ["Module", "SMALL"]
 
@@ -217,7 +218,7 @@ class Module:
             (self.bodies if formed else self.novectorize).append(copy)
 
     def text(self, target) -> str:
-        parts = [helpers.text(self.helpers, self.nogil, self.inlined, self.pooled), *self.declarations]
+        parts = [expanded(helpers.text(self.helpers, self.nogil, self.inlined, self.pooled)), *self.declarations]
         parts += (f"@{name} = external global i8" for name, _ in self.objects)
         for text, name in self.strings.items():
             data = text.encode() + b"\0"

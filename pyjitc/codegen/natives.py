@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import re
 
-from ..ops.heads import BASE, COUNT, DATA, HEAD, LENGTH, OBJECT, ROOM, SOURCE, components_of, giver
+from ..ops.layouts import BASE, COUNT, DATA, HEAD, LENGTH, OBJECT, ROOM, SOURCE, components_of, giver
 from ..runtime.platform import STR, STR_STATE
 from .definitions import load as _load, store as _store
 
@@ -21,34 +21,27 @@ _WITHOUT_COPY = "  %can = and i1 %can0, true" if STR["ascii"] == 40 else f"""
 # A new list has so many bytes for items behind its head; where these are not enough it gets memory for them elsewhere.
 _FEW = 64
 _OWN = f"""
-  %own = getelementptr i8, ptr %head, i64 {HEAD}
-  %is.own = icmp eq ptr %base, %own
+  %is.own = icmp eq ptr %base, (getelementptr i8, ptr %head, i64 {HEAD})
 """
 # Capacity grows by half; a Python list needs a few steps for as much.
 TEXT = {
     "pyj_native_new": f"""
 define internal noalias ptr @pyj_native_new(i64 %length, i64 %room, i64 %size) nounwind noinline {{
-  %many = icmp ugt i64 %room, {_MOST}
-  br i1 %many, label %fail, label %make
+  br i1 (icmp ugt i64 %room, {_MOST}), label %fail, label %make
 make:
   %bytes = mul i64 %room, %size
   %small = icmp ule i64 %bytes, {_FEW}
-  %whole = select i1 %small, i64 {HEAD + _FEW}, i64 {HEAD}
-  %head = call ptr @malloc(i64 %whole)
-  %bad = icmp eq ptr %head, null
-  br i1 %bad, label %fail, label %room.of
+  %head = call ptr @malloc(i64 (select i1 %small, i64 {HEAD + _FEW}, i64 {HEAD}))
+  br i1 (icmp eq ptr %head, null), label %fail, label %room.of
 room.of:
   br i1 %small, label %inside, label %some
 inside:
-  %each = trunc i64 %size to i32
-  %fitting = udiv i32 {_FEW}, %each
-  %places = zext i32 %fitting to i64
+  %places = zext i32 (udiv i32 {_FEW}, (trunc i64 %size to i32)) to i64
   %own = getelementptr i8, ptr %head, i64 {HEAD}
   br label %fill
 some:
   %items = call ptr @malloc(i64 %bytes)
-  %full = icmp eq ptr %items, null
-  br i1 %full, label %undo, label %fill
+  br i1 (icmp eq ptr %items, null), label %undo, label %fill
 undo:
   call void @free(ptr %head)
   br label %fail
@@ -70,29 +63,21 @@ fail:
 define internal i32 @pyj_native_grow(ptr %head, i64 %size) nounwind noinline {{
 start:
 {_load("room", "i64", "%head", ROOM)}{_load("old", "ptr", "%head", DATA)}{_load("base", "ptr", "%head", BASE)}
-  %first = ptrtoint ptr %old to i64
-  %begin = ptrtoint ptr %base to i64
-  %gap = sub i64 %first, %begin
-  %behind = icmp ne i64 %gap, 0
-  br i1 %behind, label %move, label %count
+  %gap = sub i64 (ptrtoint ptr %old to i64), (ptrtoint ptr %base to i64)
+  br i1 (icmp ne i64 %gap, 0), label %move, label %count
 move:
-  %held = mul i64 %room, %size
-  %moved = call ptr @memmove(ptr %base, ptr %old, i64 %held)
+  %moved = call ptr @memmove(ptr %base, ptr %old, i64 (mul i64 %room, %size))
   store ptr %base, ptr %old.p
   %free = sdiv exact i64 %gap, %size
   %whole = add i64 %room, %free
   store i64 %whole, ptr %room.p
-  %enough = icmp uge i64 %free, %room
-  br i1 %enough, label %done, label %count
+  br i1 (icmp uge i64 %free, %room), label %done, label %count
 count:
   %all = phi i64 [ %room, %start ], [ %whole, %move ]
   %half = lshr i64 %all, 1
   %short = icmp ult i64 %all, 1024
-  %extra = select i1 %short, i64 %all, i64 %half
-  %more = add i64 %all, %extra
-  %wanted = add i64 %more, 8
-  %many = icmp ugt i64 %wanted, {_MOST}
-  br i1 %many, label %fail, label %make
+  %wanted = add i64 (add i64 %all, (select i1 %short, i64 %all, i64 %half)), 8
+  br i1 (icmp ugt i64 %wanted, {_MOST}), label %fail, label %make
 make:
   %bytes = mul i64 %wanted, %size
 {_OWN}  br i1 %is.own, label %apart, label %again
@@ -101,15 +86,12 @@ again:
   br label %got
 apart:
   %fresh = call ptr @malloc(i64 %bytes)
-  %none = icmp eq ptr %fresh, null
-  br i1 %none, label %fail, label %copy
+  br i1 (icmp eq ptr %fresh, null), label %fail, label %copy
 copy:
   call void @llvm.memcpy.p0.p0.i64(ptr %fresh, ptr %base, i64 {_FEW}, i1 false)
-  br label %got
 got:
   %items = phi ptr [ %longer, %again ], [ %fresh, %copy ]
-  %full = icmp eq ptr %items, null
-  br i1 %full, label %fail, label %fill
+  br i1 (icmp eq ptr %items, null), label %fail, label %fill
 fill:
 {_store("a", "i64", "%wanted", "%head", ROOM)}{_store("b", "ptr", "%items", "%head", DATA)}\
 {_store("c", "ptr", "%items", "%head", BASE)}
@@ -124,22 +106,16 @@ fail:
     "pyj_native_front": f"""
 define internal i32 @pyj_native_front(ptr %head, i64 %size) nounwind noinline {{
 {_load("length", "i64", "%head", LENGTH)}{_load("old", "ptr", "%head", DATA)}{_load("base", "ptr", "%head", BASE)}
-  %half = lshr i64 %length, 1
-  %before = add i64 %half, 4
+  %before = add i64 (lshr i64 %length, 1), 4
   %after = add i64 %length, 2
   %wanted = add i64 %before, %after
-  %many = icmp ugt i64 %wanted, {_MOST}
-  br i1 %many, label %fail, label %make
+  br i1 (icmp ugt i64 %wanted, {_MOST}), label %fail, label %make
 make:
-  %bytes = mul i64 %wanted, %size
-  %items = call ptr @malloc(i64 %bytes)
-  %full = icmp eq ptr %items, null
-  br i1 %full, label %fail, label %fill
+  %items = call ptr @malloc(i64 (mul i64 %wanted, %size))
+  br i1 (icmp eq ptr %items, null), label %fail, label %fill
 fill:
-  %gap = mul i64 %before, %size
-  %data = getelementptr i8, ptr %items, i64 %gap
-  %held = mul i64 %length, %size
-  %moved = call ptr @memmove(ptr %data, ptr %old, i64 %held)
+  %data = getelementptr i8, ptr %items, i64 (mul i64 %before, %size)
+  %moved = call ptr @memmove(ptr %data, ptr %old, i64 (mul i64 %length, %size))
 {_OWN}  %given = select i1 %is.own, ptr null, ptr %base
   call void @free(ptr %given)
 {_store("a", "i64", "%after", "%head", ROOM)}{_store("b", "ptr", "%data", "%head", DATA)}\
@@ -154,28 +130,19 @@ define internal i32 @pyj_native_spread(ptr %head, i64 %from, i64 %by, i64 %size)
 start:
 {_load("length", "i64", "%head", LENGTH)}
   %new = add i64 %length, %by
-  br label %look
 look:
 {_load("room", "i64", "%head", ROOM)}
-  %fits = icmp sle i64 %new, %room
-  br i1 %fits, label %move, label %grow
+  br i1 (icmp sle i64 %new, %room), label %move, label %grow
 grow:
-  %status = call i32 @pyj_native_grow(ptr %head, i64 %size)
-  %bad = icmp ne i32 %status, 0
-  br i1 %bad, label %fail, label %look
+  br i1 (icmp ne i32 (call i32 @pyj_native_grow(ptr %head, i64 %size)), 0), label %fail, label %look
 move:
 {_load("data", "ptr", "%head", DATA)}
-  %some = icmp slt i64 %from, %length
-  br i1 %some, label %shift, label %done
+  br i1 (icmp slt i64 %from, %length), label %shift, label %done
 shift:
-  %places = sub i64 %length, %from
-  %bytes = mul i64 %places, %size
-  %first = mul i64 %from, %size
-  %source = getelementptr i8, ptr %data, i64 %first
+  %bytes = mul i64 (sub i64 %length, %from), %size
+  %source = getelementptr i8, ptr %data, i64 (mul i64 %from, %size)
   %step = mul i64 %by, %size
-  %target = getelementptr i8, ptr %source, i64 %step
-  %moved = call ptr @memmove(ptr %target, ptr %source, i64 %bytes)
-  br label %done
+  %moved = call ptr @memmove(ptr (getelementptr i8, ptr %source, i64 %step), ptr %source, i64 %bytes)
 done:
   store i64 %new, ptr %length.p
   ret i32 0
@@ -188,50 +155,37 @@ fail:
 define internal ptr @pyj_native_piece(ptr %head, i64 %i) nounwind noinline {{
 {_load("s", "ptr", "%head", SOURCE)}{_load("data", "ptr", "%head", DATA)}{_load("kept", "ptr", "%head", OBJECT)}
   %from.p = getelementptr [2 x i64], ptr %data, i64 %i
-  %to.p = getelementptr i8, ptr %from.p, i64 8
   %from = load i64, ptr %from.p
-  %to = load i64, ptr %to.p
+  %to = load i64, ptr (getelementptr i8, ptr %from.p, i64 8)
   %n = sub i64 %to, %from
-  %above = sub i64 %n, 2
-  %few = icmp ult i64 %above, {_PIECE - 1}
+  %few = icmp ult i64 (sub i64 %n, 2), {_PIECE - 1}
 {_load("state", "i32", "%s", STR["state"])}
   %form = and i32 %state, {_FORM}
-  %ascii = icmp eq i32 %form, {_ASCII}
-  %plain = and i1 %few, %ascii
-  br i1 %plain, label %look, label %make
+  br i1 (and i1 %few, (icmp eq i32 %form, {_ASCII})), label %look, label %make
 make:
-  %other = call ptr @PyUnicode_Substring(ptr %s, i64 %from, i64 %to)
-  ret ptr %other
+  ret ptr (call ptr @PyUnicode_Substring(ptr %s, i64 %from, i64 %to))
 look:
-  %none = icmp eq ptr %kept, null
-  br i1 %none, label %new, label %known
+  br i1 (icmp eq ptr %kept, null), label %new, label %known
 known:
   %count = load i64, ptr %kept
-  %alone = icmp eq i64 %count, 1
 {_load("was", "i32", "%kept", STR["state"])}
-  %interned = and i32 %was, 3
-  %free = icmp eq i32 %interned, 0
-  %can0 = and i1 %alone, %free
+  %can0 = and i1 (icmp eq i64 %count, 1), (icmp eq i32 (and i32 %was, 3), 0)
 {_WITHOUT_COPY}
   br i1 %can, label %fill, label %new
 new:
   %fresh = call ptr @PyUnicode_New(i64 {_PIECE}, i32 127)
-  %failed = icmp eq ptr %fresh, null
-  br i1 %failed, label %lost, label %keep
+  br i1 (icmp eq ptr %fresh, null), label %lost, label %keep
 keep:
   call void @pyj_release_object(ptr %kept)
   store ptr %fresh, ptr %kept.p
-  br label %fill
 fill:
   %o = phi ptr [ %kept, %known ], [ %fresh, %keep ]
   store i64 2, ptr %o
 {_store("size", "i64", "%n", "%o", STR["length"])}{_store("hash", "i64", "-1", "%o", STR["hash"])}
-  %skip = add i64 %from, {STR["ascii"]}
-  %source = getelementptr i8, ptr %s, i64 %skip
+  %source = getelementptr i8, ptr %s, i64 (add i64 %from, {STR["ascii"]})
   %target = getelementptr i8, ptr %o, i64 {STR["ascii"]}
   call void @llvm.memcpy.p0.p0.i64(ptr %target, ptr %source, i64 %n, i1 false)
-  %end = getelementptr i8, ptr %target, i64 %n
-  store i8 0, ptr %end
+  store i8 0, ptr (getelementptr i8, ptr %target, i64 %n)
   ret ptr %o
 lost:
   ret ptr null
@@ -239,8 +193,7 @@ lost:
     "pyj_native_object": """
 define internal noalias ptr @pyj_native_object(i64 %size) nounwind noinline {
   %made = call ptr @malloc(i64 %size)
-  %none = icmp eq ptr %made, null
-  br i1 %none, label %fail, label %fill
+  br i1 (icmp eq ptr %made, null), label %fail, label %fill
 fill:
   store i64 1, ptr %made, align 8
   ret ptr %made
@@ -250,13 +203,11 @@ fail:
 }""",
     "pyj_native_retain": """
 define internal void @pyj_native_retain(ptr %head) nounwind alwaysinline {
-  %none = icmp eq ptr %head, null
-  br i1 %none, label %done, label %some
+  br i1 (icmp eq ptr %head, null), label %done, label %some
 some:
   %old = load i64, ptr %head, align 8
   %new = add i64 %old, 1
   store i64 %new, ptr %head, align 8
-  br label %done
 done:
   ret void
 }""",
@@ -272,26 +223,18 @@ sixteen:
   %k16 = phi i64 [ %k, %which.byte ], [ %k17, %sixteen.end ]
   %from16 = phi i64 [ %from, %which.byte ], [ %from17, %sixteen.end ]
   %at16 = getelementptr i8, ptr %bytes, i64 %i16
-  %codes = load <16 x i8>, ptr %at16, align 1
-  %same = icmp eq <16 x i8> %codes, %marks
-  %mask = bitcast <16 x i1> %same to i16
-  br label %bit
+  %mask = bitcast <16 x i1> (icmp eq <16 x i8> (load <16 x i8>, ptr %at16, align 1), %marks) to i16
 bit:
   %left = phi i16 [ %mask, %sixteen ], [ %fewer, %one.bit ]
   %k17 = phi i64 [ %k16, %sixteen ], [ %k18, %one.bit ]
   %from17 = phi i64 [ %from16, %sixteen ], [ %from18, %one.bit ]
-  %no.bit = icmp eq i16 %left, 0
-  br i1 %no.bit, label %sixteen.end, label %one.bit
+  br i1 (icmp eq i16 %left, 0), label %sixteen.end, label %one.bit
 one.bit:
-  %number = call i16 @llvm.cttz.i16(i16 %left, i1 true)
-  %number64 = zext i16 %number to i64
-  %lower = sub i16 %left, 1
-  %fewer = and i16 %left, %lower
-  %i.bit = add i64 %i16, %number64
+  %fewer = and i16 %left, (sub i16 %left, 1)
+  %i.bit = add i64 %i16, (zext i16 (call i16 @llvm.cttz.i16(i16 %left, i1 true)) to i64)
   %place.bit = getelementptr i64, ptr %data, i64 %k17
   store i64 %from17, ptr %place.bit
-  %behind.bit = getelementptr i8, ptr %place.bit, i64 8
-  store i64 %i.bit, ptr %behind.bit
+  store i64 %i.bit, ptr (getelementptr i8, ptr %place.bit, i64 8)
   %k18 = add i64 %k17, 2
   %from18 = add i64 %i.bit, 1
   br label %bit
@@ -305,13 +248,10 @@ def _part_loops(words: bool) -> str:
     """The loops of `_parts` that look at one character after the other: of ASCII texts, and of others."""
     spaces = sum(1 << n for n in range(64) if chr(n).isspace())
     reads = {"byte": """
-  %byte.p = getelementptr i8, ptr %bytes, i64 %i.byte
-  %byte.code = load i8, ptr %byte.p
+  %byte.code = load i8, ptr (getelementptr i8, ptr %bytes, i64 %i.byte)
   %byte.wide = zext i8 %byte.code to i64""" + (f"""
   %byte.low = icmp ult i64 %byte.wide, 64
-  %byte.shift = and i64 %byte.wide, 63
-  %byte.bits = lshr i64 {spaces}, %byte.shift
-  %byte.bit = trunc i64 %byte.bits to i1
+  %byte.bit = trunc i64 (lshr i64 {spaces}, (and i64 %byte.wide, 63)) to i1
   %is.byte = and i1 %byte.low, %byte.bit""" if words else """
   %byte.mark = zext i32 %mark to i64
   %is.byte = icmp eq i64 %byte.wide, %byte.mark"""), "char": """
@@ -332,8 +272,7 @@ def _part_loops(words: bool) -> str:
   %from1.{name} = zext i1 %is.{name} to i64
   %more.{name} = xor i64 %from1.{name}, %from.{name}""" if words else f"""
   store i64 %from.{name}, ptr %place.{name}
-  %behind.{name} = getelementptr i8, ptr %place.{name}, i64 8
-  store i64 %i.{name}, ptr %behind.{name}
+  store i64 %i.{name}, ptr (getelementptr i8, ptr %place.{name}, i64 8)
   %from1.{name} = select i1 %is.{name}, i64 %i1.{name}, i64 %from.{name}
   %more.{name} = select i1 %is.{name}, i64 2, i64 0""") + f"""
   %k1.{name} = add i64 %k.{name}, %more.{name}
@@ -352,9 +291,7 @@ def _parts(kind: str) -> str:
 which.byte:
   br label %byte""" if words else f"""
 which.byte:
-  %whole = sub i64 %stop, %i
-  %full = icmp eq i64 %whole, {_CHUNK}
-  br i1 %full, label %sixteen, label %which.few
+  br i1 (icmp eq i64 (sub i64 %stop, %i), {_CHUNK}), label %sixteen, label %which.few
 which.few:
   br label %byte""" + _SIXTEEN
     sixteen = "" if words else ", [ {}17, %sixteen.end ]"
@@ -368,19 +305,14 @@ chunk:
   br label %look
 look:
 {_load("room", "i64", "%head", ROOM)}
-  %fits = icmp sle i64 %wanted, %room
-  br i1 %fits, label %ready, label %grow
+  br i1 (icmp sle i64 %wanted, %room), label %ready, label %grow
 grow:
-  %status = call i32 @pyj_native_grow(ptr %head, i64 16)
-  %lost = icmp ne i32 %status, 0
-  br i1 %lost, label %undo, label %look
+  br i1 (icmp ne i32 (call i32 @pyj_native_grow(ptr %head, i64 16)), 0), label %undo, label %look
 ready:
 {_load("data", "ptr", "%head", DATA)}
   %next.stop = add i64 %i, {_CHUNK}
-  %short = icmp slt i64 %n, %next.stop
-  %stop = select i1 %short, i64 %n, i64 %next.stop
-  %some = icmp slt i64 %i, %stop
-  br i1 %some, label %which, label %end
+  %stop = select i1 (icmp slt i64 %n, %next.stop), i64 %n, i64 %next.stop
+  br i1 (icmp slt i64 %i, %stop), label %which, label %end
 which:
   br i1 %quick, label %which.byte, label %which.char
 which.char:
@@ -397,36 +329,26 @@ def _parts_opened(kind: str) -> str:
     return f"""
 define internal ptr @pyj_native_{kind}(ptr %s, i32 %mark, i64 %start, i64 %behind.last) nounwind noinline {{
 {_load("state", "i32", "%s", STR["state"])}
-  %before = icmp slt i64 %behind.last, %start
-  %n = select i1 %before, i64 %start, i64 %behind.last
+  %n = select i1 (icmp slt i64 %behind.last, %start), i64 %start, i64 %behind.last
   %long = sub i64 %n, %start
-  %eighth = lshr i64 %long, 3
-  %begin = add i64 %eighth, {_CHUNK + 2}
-  %head = call ptr @pyj_native_new(i64 0, i64 %begin, i64 16)
-  %bad = icmp eq ptr %head, null
-  br i1 %bad, label %fail, label %made
+  %head = call ptr @pyj_native_new(i64 0, i64 (add i64 (lshr i64 %long, 3), {_CHUNK + 2}), i64 16)
+  br i1 (icmp eq ptr %head, null), label %fail, label %made
 made:
   call void @pyj_retain_object(ptr %s)
 {_store("source", "ptr", "%s", "%head", SOURCE)}
-  %form = and i32 %state, {_FORM}
-  %ascii = icmp eq i32 %form, {_ASCII}
   %bytes = getelementptr i8, ptr %s, i64 {STR["ascii"]}
-  %mark8 = trunc i32 %mark to i8
-  %marks0 = insertelement <16 x i8> poison, i8 %mark8, i32 0
+  %marks0 = insertelement <16 x i8> poison, i8 (trunc i32 %mark to i8), i32 0
   %marks = shufflevector <16 x i8> %marks0, <16 x i8> poison, <16 x i32> zeroinitializer
-  %possible = icmp ult i32 %mark, 128
-  %quick = and i1 %ascii, %possible
+  %quick = and i1 (icmp eq i32 (and i32 %state, {_FORM}), {_ASCII}), (icmp ult i32 %mark, 128)
   br label %chunk"""
 
 
 def _parts_closed(words: bool) -> str:
     """The end of `_parts`: the end of the last part, and the length of the list."""
     last = """  store i64 %n, ptr %rest
-  %inside = sub i64 1, %from
-  %all = add i64 %k, %inside
+  %all = add i64 %k, (sub i64 1, %from)
   %found = lshr i64 %all, 1""" if words else """  store i64 %from, ptr %rest
-  %rest.end = getelementptr i8, ptr %rest, i64 8
-  store i64 %n, ptr %rest.end
+  store i64 %n, ptr (getelementptr i8, ptr %rest, i64 8)
   %found = add i64 %pairs, 1"""
     return f"""end:
   %rest = getelementptr i64, ptr %data, i64 %k
@@ -435,7 +357,6 @@ def _parts_closed(words: bool) -> str:
   ret ptr %head
 undo:
   call void @pyj_native_free_n(ptr %head)
-  br label %fail
 fail:
   ret ptr null
 }}"""
@@ -480,13 +401,11 @@ def text_of(name: str, threads: bool = False) -> str:
     if kind in ("release", "drop"):
         return f"""
 define internal void @{name}(ptr %head) nounwind alwaysinline {{
-  %none = icmp eq ptr %head, null
-  br i1 %none, label %done, label %some
+  br i1 (icmp eq ptr %head, null), label %done, label %some
 some:
 {_released("%head", "", threads, "free", "done")}
 free:
   call void @pyj_native_{"free" if kind == "release" else "dead"}_{layout}(ptr %head)
-  br label %done
 done:
   ret void
 }}"""
@@ -497,12 +416,10 @@ done:
   br label %look
 look:
   %left = phi i64 [ %length, %start ], [ %i, %give ]
-  %ended = icmp eq i64 %left, 0
-  br i1 %ended, label %rest, label %give
+  br i1 (icmp eq i64 %left, 0), label %rest, label %give
 give:
   %i = add i64 %left, -1
-  %offset = mul i64 %i, {8 * len(parts)}
-  %item = getelementptr i8, ptr %data, i64 %offset
+  %item = getelementptr i8, ptr %data, i64 (mul i64 %i, {8 * len(parts)})
 {given}
   br label %look
 rest:""" if given else ""
@@ -516,7 +433,6 @@ start:
 {_OWN}  br i1 %is.own, label %objects, label %memory
 memory:
   call void @free(ptr %base)
-  br label %objects
 objects:
   call void @pyj_release_object(ptr %object)
   call void @pyj_release_object(ptr %text)
@@ -533,19 +449,15 @@ _MAKE = """
 @pyj_native_make_SIZE.count = internal global i64 0, align 8
 define internal ptr @pyj_native_make_SIZE() nounwind alwaysinline {
   %first = load ptr, ptr @pyj_native_make_SIZE.kept, align 8
-  %none = icmp eq ptr %first, null
-  br i1 %none, label %new, label %old
+  br i1 (icmp eq ptr %first, null), label %new, label %old
 new:
   %made = call ptr @pyj_native_object(i64 SIZE) cold
   br label %done
 old:
-  %rest = load ptr, ptr %first, align 8
-  store ptr %rest, ptr @pyj_native_make_SIZE.kept, align 8
+  store ptr (load ptr, ptr %first, align 8), ptr @pyj_native_make_SIZE.kept, align 8
   %count = load i64, ptr @pyj_native_make_SIZE.count, align 8
-  %less = add i64 %count, -1
-  store i64 %less, ptr @pyj_native_make_SIZE.count, align 8
+  store i64 (add i64 %count, -1), ptr @pyj_native_make_SIZE.count, align 8
   store i64 1, ptr %first, align 8
-  br label %done
 done:
   %found = phi ptr [ %made, %new ], [ %first, %old ]
   ret ptr %found
@@ -553,18 +465,14 @@ done:
 _GIVE = f"""
 define internal void @pyj_native_give_SIZE(ptr %x) nounwind alwaysinline {{
   %count = load i64, ptr @pyj_native_make_SIZE.count, align 8
-  %many = icmp uge i64 %count, {_KEPT}
-  br i1 %many, label %free, label %keep
+  br i1 (icmp uge i64 %count, {_KEPT}), label %free, label %keep
 free:
   call void @free(ptr %x)
   br label %done
 keep:
-  %more = add i64 %count, 1
-  store i64 %more, ptr @pyj_native_make_SIZE.count, align 8
-  %first = load ptr, ptr @pyj_native_make_SIZE.kept, align 8
-  store ptr %first, ptr %x, align 8
+  store i64 (add i64 %count, 1), ptr @pyj_native_make_SIZE.count, align 8
+  store ptr (load ptr, ptr @pyj_native_make_SIZE.kept, align 8), ptr %x, align 8
   store ptr %x, ptr @pyj_native_make_SIZE.kept, align 8
-  br label %done
 done:
   ret void
 }}"""
@@ -572,8 +480,7 @@ done:
 
 _OF_THREADS = {"make": """
 define internal ptr @pyj_native_make_SIZE() nounwind alwaysinline {
-  %made = call ptr @pyj_native_object(i64 SIZE)
-  ret ptr %made
+  ret ptr (call ptr @pyj_native_object(i64 SIZE))
 }""", "give": """
 define internal void @pyj_native_give_SIZE(ptr %x) nounwind alwaysinline {
   call void @free(ptr %x)
@@ -604,8 +511,7 @@ def _released(pointer: str, tag: str, threads: bool, yes: str, no: str) -> str:
   %last{tag} = icmp eq i64 %new{tag}, 0
   br i1 %last{tag}, label %{yes}, label %{no}"""
     return f"""  %now{tag} = load atomic i64, ptr {pointer} acquire, align 8
-  %only{tag} = icmp eq i64 %now{tag}, 1
-  br i1 %only{tag}, label %{yes}, label %count{tag}
+  br i1 (icmp eq i64 %now{tag}, 1), label %{yes}, label %count{tag}
 count{tag}:
   %old{tag} = atomicrmw sub ptr {pointer}, i64 1 acq_rel, align 8
   %last{tag} = icmp eq i64 %old{tag}, 1
@@ -655,8 +561,7 @@ look{k}:
   %none{k} = icmp eq ptr %one{k}, null
   br i1 %none{k}, label %{f"look{k + 1}" if k + 1 < len(cycle) else "done"}, label %give{k}
 give{k}:
-  %rest{k} = load ptr, ptr %one{k}, align 8
-  store ptr %rest{k}, ptr %first{k}, align 8{"".join(given)}
+  store ptr (load ptr, ptr %one{k}, align 8), ptr %first{k}, align 8{"".join(given)}
   call void @pyj_native_give_{_size(parts)}(ptr %one{k})
   br label %look0""")
     lists = "".join([f"""
@@ -682,13 +587,11 @@ def _given_one(cycle: list[str], tag: str, pointer: str, offset: int, part: str,
   call void @{giver(part)}(ptr %x{tag})"""
     waiting = f"%first{cycle.index(part)}"
     return f"""{loaded}
-  %null{tag} = icmp eq ptr %x{tag}, null
-  br i1 %null{tag}, label %next{tag}, label %some{tag}
+  br i1 (icmp eq ptr %x{tag}, null), label %next{tag}, label %some{tag}
 some{tag}:
 {_released(f"%x{tag}", tag, threads, f"wait{tag}", f"next{tag}")}
 wait{tag}:
-  %others{tag} = load ptr, ptr {waiting}, align 8
-  store ptr %others{tag}, ptr %x{tag}, align 8
+  store ptr (load ptr, ptr {waiting}, align 8), ptr %x{tag}, align 8
   store ptr %x{tag}, ptr {waiting}, align 8
   br label %next{tag}
 next{tag}:"""

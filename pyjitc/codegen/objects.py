@@ -12,18 +12,14 @@ _ORDERED = """  %sizep = getelementptr i8, ptr %values, i64 -2
   %size = load i8, ptr %sizep
   %more = add i8 %size, 1
   %wide = zext i8 %more to i64
-  %back = sub i64 0, %wide
-  %where = getelementptr i8, ptr %sizep, i64 %back
+  %where = getelementptr i8, ptr %sizep, i64 (sub i64 0, %wide)
   store i8 %index, ptr %where
   store i8 %more, ptr %sizep""" if PYTHON < (3, 13) else """  %capacityp = getelementptr i8, ptr %values, i64 -8
-  %capacity = load i8, ptr %capacityp
-  %room = zext i8 %capacity to i64
-  %bytes = shl i64 %room, 3
-  %orderp = getelementptr i8, ptr %values, i64 %bytes
+  %room = zext i8 (load i8, ptr %capacityp) to i64
   %sizep = getelementptr i8, ptr %values, i64 -7
   %size = load i8, ptr %sizep
   %wide = zext i8 %size to i64
-  %where = getelementptr i8, ptr %orderp, i64 %wide
+  %where = getelementptr i8, ptr (getelementptr i8, ptr %values, i64 (shl i64 %room, 3)), i64 %wide
   store i8 %index, ptr %where
   %more = add i8 %size, 1
   store i8 %more, ptr %sizep"""
@@ -36,30 +32,22 @@ define internal ptr @pyj_function(ptr %code, ptr %globals, ptr %name, ptr %defau
                                   ptr %own) nounwind noinline {
 start:
   %made = call ptr @PyFunction_NewWithQualName(ptr %code, ptr %globals, ptr %name)
-  %none = icmp eq ptr %made, null
-  br i1 %none, label %release, label %one
+  br i1 (icmp eq ptr %made, null), label %release, label %one
 one:
-  %no.defaults = icmp eq ptr %defaults, null
-  br i1 %no.defaults, label %two, label %set.defaults
+  br i1 (icmp eq ptr %defaults, null), label %two, label %set.defaults
 set.defaults:
   %first = call i32 @PyFunction_SetDefaults(ptr %made, ptr %defaults)
-  br label %two
 two:
-  %no.keywords = icmp eq ptr %keywords, null
-  br i1 %no.keywords, label %three, label %set.keywords
+  br i1 (icmp eq ptr %keywords, null), label %three, label %set.keywords
 set.keywords:
   %second = call i32 @PyFunction_SetKwDefaults(ptr %made, ptr %keywords)
-  br label %three
 three:
-  %no.closure = icmp eq ptr %closure, null
-  br i1 %no.closure, label %release, label %set.closure
+  br i1 (icmp eq ptr %closure, null), label %release, label %set.closure
 set.closure:
   %third = call i32 @PyFunction_SetClosure(ptr %made, ptr %closure)
-  %no.own = icmp eq ptr %own, null
-  br i1 %no.own, label %release, label %set.own
+  br i1 (icmp eq ptr %own, null), label %release, label %set.own
 set.own:
   %fourth = call i32 @PyCell_Set(ptr %own, ptr %made)
-  br label %release
 release:
   call void @Py_DecRef(ptr %defaults)
   call void @Py_DecRef(ptr %keywords)
@@ -72,40 +60,29 @@ release:
 define internal void @pyj_place(ptr %x, ptr %name, ptr %class, ptr %place) nounwind noinline cold {{
 start:
 {_load("type", "ptr", "%x", OB_TYPE)}
-  %same = icmp eq ptr %type, %class
-  br i1 %same, label %look, label %done
+  br i1 (icmp eq ptr %type, %class), label %look, label %done
 look:
 {_load("keys", "ptr", "%class", TYPE_CACHED_KEYS)}
-  %none = icmp eq ptr %keys, null
-  br i1 %none, label %done, label %entries
+  br i1 (icmp eq ptr %keys, null), label %done, label %entries
 entries:
 {_load("count", "i64", "%keys", KEYS["count"])}
 {_load("log", "i8", "%keys", KEYS.get("bytes", 0))}
-  %wide = zext i8 %log to i64
-  %size = shl i64 1, %wide
-  %first = add i64 %size, {KEYS["indices"]}
+  %first = add i64 (shl i64 1, (zext i8 %log to i64)), {KEYS["indices"]}
   br label %test
 test:
   %n = phi i64 [ 0, %entries ], [ %next, %other ]
-  %more = icmp slt i64 %n, %count
-  br i1 %more, label %compare, label %absent
+  br i1 (icmp slt i64 %n, %count), label %compare, label %absent
 absent:
 {_store("seenp", "i64", "%count", "%place", 8)}
   br label %done
 compare:
-  %offset = shl i64 %n, 4
-  %at = add i64 %first, %offset
-  %entry = getelementptr i8, ptr %keys, i64 %at
-  %key = load ptr, ptr %entry
-  %found = icmp eq ptr %key, %name
-  br i1 %found, label %store, label %other
+  %entry = getelementptr i8, ptr %keys, i64 (add i64 %first, (shl i64 %n, 4))
+  br i1 (icmp eq ptr (load ptr, ptr %entry), %name), label %store, label %other
 other:
   %next = add i64 %n, 1
   br label %test
 store:
-  %byte = shl i64 %n, 3
-  store i64 %byte, ptr %place
-  br label %done
+  store i64 (shl i64 %n, 3), ptr %place
 done:
   ret void
 }}""",
@@ -114,80 +91,61 @@ done:
     "pyj_in_dict": f"""
 define internal ptr @pyj_in_dict(ptr %dict, ptr %name, i64 %at) nounwind noinline {{
 start:
-  %none = icmp eq ptr %dict, null
-  br i1 %none, label %no, label %keys.of
+  br i1 (icmp eq ptr %dict, null), label %no, label %keys.of
 keys.of:
 {_load("keys", "ptr", "%dict", DICT["keys"])}
 {_load("values", "ptr", "%dict", DICT["values"])}
 {_load("kind", "i8", "%keys", KEYS.get("kind", 0))}
-  %any = icmp eq i8 %kind, 0
-  br i1 %any, label %no, label %entries
+  br i1 (icmp eq i8 %kind, 0), label %no, label %entries
 entries:
   %split = icmp ne ptr %values, null
 {_load("count", "i64", "%keys", KEYS["count"])}
-  %few = icmp ult i64 %count, 64
-  %tested = select i1 %few, i64 %count, i64 64
+  %tested = select i1 (icmp ult i64 %count, 64), i64 %count, i64 64
 {_load("log", "i8", "%keys", KEYS.get("bytes", 0))}
   %wide = zext i8 %log to i64
-  %size = shl i64 1, %wide
-  %skip = add i64 %size, {KEYS["indices"]}
-  %first = getelementptr i8, ptr %keys, i64 %skip
+  %first = getelementptr i8, ptr %keys, i64 (add i64 (shl i64 1, %wide), {KEYS["indices"]})
   %hint = lshr i64 %at, 3
-  %known = icmp ult i64 %hint, %count
-  br i1 %known, label %likely, label %test
+  br i1 (icmp ult i64 %hint, %count), label %likely, label %test
 likely:
   %entry0 = getelementptr [2 x ptr], ptr %first, i64 %hint
-  %key0 = load ptr, ptr %entry0
-  %same0 = icmp eq ptr %key0, %name
-  br i1 %same0, label %found, label %test
+  br i1 (icmp eq ptr (load ptr, ptr %entry0), %name), label %found, label %test
 test:
   %n = phi i64 [ 0, %entries ], [ 0, %likely ], [ %next, %compare ]
-  %more = icmp ult i64 %n, %tested
-  br i1 %more, label %compare, label %no
+  br i1 (icmp ult i64 %n, %tested), label %compare, label %no
 compare:
   %entry = getelementptr [2 x ptr], ptr %first, i64 %n
-  %key = load ptr, ptr %entry
-  %same = icmp eq ptr %key, %name
   %next = add i64 %n, 1
-  br i1 %same, label %found, label %test
+  br i1 (icmp eq ptr (load ptr, ptr %entry), %name), label %found, label %test
 found:
   %number = phi i64 [ %hint, %likely ], [ %n, %compare ]
   %in.entry = getelementptr [2 x ptr], ptr %first, i64 %number, i64 1
   %all.values = getelementptr i8, ptr %values, i64 {8 if PYTHON >= (3, 13) else 0}
   %in.values = getelementptr ptr, ptr %all.values, i64 %number
-  %where = select i1 %split, ptr %in.values, ptr %in.entry
-  %value = load ptr, ptr %where
-  ret ptr %value
+  ret ptr (load ptr, ptr (select i1 %split, ptr %in.values, ptr %in.entry))
 no:
   ret ptr null
 }}""",
     # An attribute that an object stores, a borrowed reference; null where it has none in a place of its own.
     "pyj_look": """
 define internal ptr @pyj_look(ptr %x, ptr %name, ptr %class, ptr %place) nounwind noinline cold {
-  %none = icmp eq ptr %place, null
-  br i1 %none, label %ask, label %find
+  br i1 (icmp eq ptr %place, null), label %ask, label %find
 find:
   call void @pyj_place(ptr %x, ptr %name, ptr %class, ptr %place)
-  br label %ask
 ask:
   %found = call ptr @PyObject_GenericGetAttr(ptr %x, ptr %name)
-  %missing = icmp eq ptr %found, null
-  br i1 %missing, label %clear, label %have
+  br i1 (icmp eq ptr %found, null), label %clear, label %have
 clear:
   call void @PyErr_Clear()
   ret ptr null
 have:
-  %count = load i64, ptr %found, align 8
-  %new = icmp eq i64 %count, 1
+  %new = icmp eq i64 (load i64, ptr %found, align 8), 1
   call void @Py_DecRef(ptr %found)
-  %kept = select i1 %new, ptr null, ptr %found
-  ret ptr %kept
+  ret ptr (select i1 %new, ptr null, ptr %found)
 }""",
     "pyj_field": """
 define internal ptr @pyj_field(ptr %x, ptr %name, ptr %class, ptr %place) nounwind noinline cold {
   call void @pyj_place(ptr %x, ptr %name, ptr %class, ptr %place)
-  %found = call ptr @PyObject_GetAttr(ptr %x, ptr %name)
-  ret ptr %found
+  ret ptr (call ptr @PyObject_GetAttr(ptr %x, ptr %name))
 }""",
     # object.__setattr__(x, name, new), whatever method the class defines. Consumes the reference `new`.
     "pyj_set_attribute": """
@@ -207,14 +165,12 @@ define internal i32 @pyj_set_field(ptr %x, ptr %name, ptr %new, ptr %class, ptr 
 define internal void @pyj_put_value(ptr %slot, ptr %values, i64 %at, ptr %new) nounwind {{
   %old = load ptr, ptr %slot
   store ptr %new, ptr %slot
-  %none = icmp eq ptr %old, null
-  br i1 %none, label %first, label %release
+  br i1 (icmp eq ptr %old, null), label %first, label %release
 release:
   call void @pyj_release_object(ptr %old)
   ret void
 first:
-  %place = lshr i64 %at, 3
-  %index = trunc i64 %place to i8
+  %index = trunc i64 (lshr i64 %at, 3) to i8
 {_ORDERED}
   ret void
 }}""",
@@ -222,11 +178,9 @@ first:
 define internal void @pyj_put(ptr %slot, ptr %new) nounwind alwaysinline {
   %old = load ptr, ptr %slot
   store ptr %new, ptr %slot
-  %none = icmp eq ptr %old, null
-  br i1 %none, label %done, label %release
+  br i1 (icmp eq ptr %old, null), label %done, label %release
 release:
   call void @pyj_release_object(ptr %old)
-  br label %done
 done:
   ret void
 }""",

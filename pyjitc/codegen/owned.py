@@ -16,12 +16,10 @@ for _kind, _given, _make, _free in (
          "pyj_table_release")):
     _define(f"i32 @pyj_owned_{_kind}(ptr %slot, ptr %end, {_given})", f"""
   %made = call ptr @{_make}
-  %failed = icmp eq ptr %made, null
-  br i1 %failed, label %lost, label %hold
+  br i1 (icmp eq ptr %made, null), label %lost, label %hold
 hold:
   %capsule = call ptr @PyCapsule_New(ptr %made, ptr null, ptr %end)
-  %none = icmp eq ptr %capsule, null
-  br i1 %none, label %free, label %keep
+  br i1 (icmp eq ptr %capsule, null), label %free, label %keep
 free:
   call void @{_free}(ptr %made)
   br label %lost
@@ -34,11 +32,8 @@ lost:
 _TABLE = (_load("count", "i64", "%d", at.COUNT) + _load("entries", "ptr", "%d", at.ENTRIES)
           + _load("stride", "i64", "%d", at.STRIDE))
 _ENTRY = """entry:
-  %offset = mul i64 {}, %stride
-  %e = getelementptr i8, ptr %entries, i64 %offset
-  %hash = load i64, ptr %e
-  %gone = icmp eq i64 %hash, -1
-  br i1 %gone, label %look, label %found
+  %e = getelementptr i8, ptr %entries, i64 (mul i64 {}, %stride)
+  br i1 (icmp eq i64 (load i64, ptr %e), -1), label %look, label %found
 found:
 """
 # The slot of the first key from %from on, -1 where there is none.
@@ -48,8 +43,7 @@ start:
 look:
   %n = phi i64 [ %from, %start ], [ %n1, %entry ]
   %n1 = add i64 %n, 1
-  %end = icmp sge i64 %n, %count
-  br i1 %end, label %none, label %entry
+  br i1 (icmp sge i64 %n, %count), label %none, label %entry
 {_ENTRY.format("%n")}  ret i64 %n
 none:
   ret i64 -1""", shared=True)
@@ -61,8 +55,7 @@ start:
 look:
   %n = phi i64 [ %count, %start ], [ %n1, %entry ]
   %n1 = sub i64 %n, 1
-  %end = icmp eq i64 %n, 0
-  br i1 %end, label %found, label %entry
+  br i1 (icmp eq i64 %n, 0), label %found, label %entry
 {_ENTRY.format("%n1")}  %dropped = sub i64 %count, %n
   %less = sub i64 %room, %dropped
   store i64 %n, ptr %count.p
@@ -83,11 +76,9 @@ def text_of(name: str) -> str:
     return f"""
 define internal void @{name}(ptr %capsule) nounwind noinline {{
 {_load("held", "ptr", "%capsule", 16)}
-  %none = icmp eq ptr %held, null
-  br i1 %none, label %done, label %some
+  br i1 (icmp eq ptr %held, null), label %done, label %some
 some:
   call void @{_release(name)}(ptr %held)
-  br label %done
 done:
   ret void
 }}"""

@@ -16,6 +16,7 @@ from ..base.forks import LLVM
 from ..ir.cfg import closure
 from . import link, llvm
 from .declarations import declared
+from .definitions import expanded
 from .helpers import TEXT, is_often_called, needed, search_of, text
 from .link import Target
 
@@ -35,7 +36,7 @@ def is_shared(name: str) -> bool:
     image costs more than a few lines of text, unless it is there in any case."""
     body = TEXT[name]
     return name in COMMON or (
-            " noinline" in body and body.count("\n") > 8 and not is_often_called(name)
+            " noinline" in body and body.count("\n") + body.count(" (") > 8 and not is_often_called(name)
             and name not in ("pyj_stack", "pyj_int_truediv"))
 
 
@@ -84,7 +85,7 @@ def image(source: str, target: Target, level: int = 0, kind: str = "o") -> bytes
     path = f"{cache_from_source(__file__).rpartition('.')[0]}.{digest}.{kind}"
     data = kept.read(path)
     if data is None:
-        data = link.to_object(source, target, level)
+        data = link.to_object(expanded(source), target, level)
         if not sys.dont_write_bytecode:
             kept.keep({path: data}, _MAX_FILES)
     return data

@@ -30,16 +30,13 @@ def _count(digits: int) -> str:
     text = f"""
 {name}:
   %{name}.i = phi i64 [ 0, %group ], [ %{name}.next, %{name} ]
-  %{name}.p = getelementptr [2 x i64], ptr %from, i64 %{name}.i
-  %{name}.key = load i64, ptr %{name}.p
+  %{name}.key = load i64, ptr (getelementptr [2 x i64], ptr %from, i64 %{name}.i)
   %{name}.s0 = lshr i64 %{name}.key, %bit"""
     for d in range(digits):
         text += f"""
   %{name}.b{d} = and i64 %{name}.s{d}, %mask
   %{name}.n{d}.p = getelementptr [{1 << _DIGIT} x i32], ptr %counts, i64 {d}, i64 %{name}.b{d}
-  %{name}.n{d} = load i32, ptr %{name}.n{d}.p
-  %{name}.m{d} = add i32 %{name}.n{d}, 1
-  store i32 %{name}.m{d}, ptr %{name}.n{d}.p
+  store i32 (add i32 (load i32, ptr %{name}.n{d}.p), 1), ptr %{name}.n{d}.p
   %{name}.s{d + 1} = lshr i64 %{name}.s{d}, %width"""
     return text + f"""
   %{name}.next = add i64 %{name}.i, 1
@@ -67,9 +64,7 @@ readall:
 """
 _KEY_OF_FLOAT = f"""  %plus = fadd double %x, 0.0
   %fbits = bitcast double %plus to i64
-  %signs = ashr i64 %fbits, 63
-  %turn = or i64 %signs, {-1 << 63}
-  %fkey = xor i64 %fbits, %turn
+  %fkey = xor i64 %fbits, (or i64 (ashr i64 %fbits, 63), {-1 << 63})
   br label %keyed
 """
 
@@ -83,47 +78,33 @@ start:
   %few = icmp sle i64 %n, {_FEW}
   %high = call i64 @llvm.ctlz.i64(i64 %differ, i1 false)
   %top.all = sub i64 64, %high
-  %whole = icmp eq i64 %high, 0
-  %more.than.few = xor i1 %few, true
-  %both.signs = and i1 %whole, %more.than.few
-  br i1 %both.signs, label %range, label %choose
+  br i1 (and i1 (icmp eq i64 %high, 0), (xor i1 %few, true)), label %range, label %choose
 range:
   %r = phi i64 [ 0, %start ], [ %r1, %range ]
   %min = phi i64 [ -1, %start ], [ %min1, %range ]
   %max = phi i64 [ 0, %start ], [ %max1, %range ]
-  %rp = getelementptr [2 x i64], ptr %a, i64 %r
-  %rkey = load i64, ptr %rp
+  %rkey = load i64, ptr (getelementptr [2 x i64], ptr %a, i64 %r)
   %min1 = call i64 @llvm.umin.i64(i64 %min, i64 %rkey)
   %max1 = call i64 @llvm.umax.i64(i64 %max, i64 %rkey)
   %r1 = add i64 %r, 1
-  %rmore = icmp slt i64 %r1, %n
-  br i1 %rmore, label %range, label %lower
+  br i1 (icmp slt i64 %r1, %n), label %range, label %lower
 lower:
   %l = phi i64 [ 0, %range ], [ %l1, %lower ]
   %lp = getelementptr [2 x i64], ptr %a, i64 %l
-  %lkey = load i64, ptr %lp
-  %less = sub i64 %lkey, %min1
-  store i64 %less, ptr %lp
+  store i64 (sub i64 (load i64, ptr %lp), %min1), ptr %lp
   %l1 = add i64 %l, 1
-  %lmore = icmp slt i64 %l1, %n
-  br i1 %lmore, label %lower, label %lowered
+  br i1 (icmp slt i64 %l1, %n), label %lower, label %lowered
 lowered:
-  %extent = sub i64 %max1, %min1
-  %high1 = call i64 @llvm.ctlz.i64(i64 %extent, i1 false)
-  %top.low = sub i64 64, %high1
-  br label %choose
+  %top.low = sub i64 64, (call i64 @llvm.ctlz.i64(i64 (sub i64 %max1, %min1), i1 false))
 choose:
   %top = phi i64 [ %top.all, %start ], [ %top.low, %lowered ]
   %many = icmp sge i64 %n, {_MANY}
   %width = select i1 %many, i64 {_DIGIT}, i64 {_SMALL_DIGIT}
-  %three = select i1 %many, i64 {3 * _DIGIT}, i64 {3 * _SMALL_DIGIT}
   %mask = select i1 %many, i64 {(1 << _DIGIT) - 1}, i64 {(1 << _SMALL_DIGIT) - 1}
   %row.bytes = select i1 %many, i64 {4 << _DIGIT}, i64 {4 << _SMALL_DIGIT}
-  %over = sub i64 %top, %three
-  %large = icmp sgt i64 %over, 0
-  %lowest = select i1 %large, i64 %over, i64 0
-  %budget = shl i64 %n, 3
-  %unlimited = select i1 %few, i64 {1 << 62}, i64 %budget
+  %over = sub i64 %top, (select i1 %many, i64 {3 * _DIGIT}, i64 {3 * _SMALL_DIGIT})
+  %lowest = select i1 (icmp sgt i64 %over, 0), i64 %over, i64 0
+  %unlimited = select i1 %few, i64 {1 << 62}, i64 (shl i64 %n, 3)
   br i1 %few, label %insert, label %radix
 insert:
   %sorting = phi ptr [ %a, %choose ], [ %from1, %turned ]
@@ -134,35 +115,27 @@ item:
   %moves = phi i64 [ %unlimited, %insert ], [ %left, %following ]
   %tp = getelementptr [2 x i64], ptr %sorting, i64 %t
   %tkey = load i64, ptr %tp
-  %top.p = getelementptr i64, ptr %tp, i64 1
-  %tword = load i64, ptr %top.p
-  br label %seek
+  %tword = load i64, ptr (getelementptr i64, ptr %tp, i64 1)
 seek:
   %j = phi i64 [ %t, %item ], [ %j1, %shift ]
   %left = phi i64 [ %moves, %item ], [ %left1, %shift ]
   %j1 = sub i64 %j, 1
-  %front = icmp eq i64 %j, 0
-  br i1 %front, label %put, label %compare
+  br i1 (icmp eq i64 %j, 0), label %put, label %compare
 compare:
   %jp = getelementptr [2 x i64], ptr %sorting, i64 %j1
-  %jkey = load i64, ptr %jp
-  %above = icmp ugt i64 %jkey, %tkey
-  br i1 %above, label %shift, label %put
+  br i1 (icmp ugt i64 (load i64, ptr %jp), %tkey), label %shift, label %put
 shift:
   %pair.j = load <2 x i64>, ptr %jp, align 8
-  %sp = getelementptr [2 x i64], ptr %sorting, i64 %j
-  store <2 x i64> %pair.j, ptr %sp, align 8
+  store <2 x i64> %pair.j, ptr (getelementptr [2 x i64], ptr %sorting, i64 %j), align 8
   %left1 = sub i64 %left, 1
   br label %seek
 put:
   %pp = getelementptr [2 x i64], ptr %sorting, i64 %j
   store i64 %tkey, ptr %pp
-  %pop = getelementptr i64, ptr %pp, i64 1
-  store i64 %tword, ptr %pop
+  store i64 %tword, ptr (getelementptr i64, ptr %pp, i64 1)
   %t1 = add i64 %t, 1
   %tmore = icmp slt i64 %t1, %n
-  %affordable = icmp sgt i64 %left, 0
-  br i1 %affordable, label %following, label %radix
+  br i1 (icmp sgt i64 %left, 0), label %following, label %radix
 following:
   br i1 %tmore, label %item, label %sorted
 sorted:
@@ -179,9 +152,7 @@ group:
   %bits.left = sub i64 %top, %bit
 {_CLEAR}  %twice = shl i64 %width, 1
   %two = icmp sgt i64 %bits.left, %width
-  %all.three = icmp sgt i64 %bits.left, %twice
-  %one.or.two = select i1 %two, i64 2, i64 1
-  %digits = select i1 %all.three, i64 3, i64 %one.or.two
+  %digits = select i1 (icmp sgt i64 %bits.left, %twice), i64 3, i64 (select i1 %two, i64 2, i64 1)
   switch i64 %digits, label %c1 [ i64 3, label %c3  i64 2, label %c2 ]
 {_count(1)}{_count(2)}{_count(3)}
 counted:
@@ -200,39 +171,29 @@ sums:
   store i32 %sum, ptr %snp
   %sum1 = add i32 %sum, %sn
   %s1 = add i64 %s, 1
-  %smore = icmp ule i64 %s1, %mask
-  br i1 %smore, label %sums, label %scatter.loop
+  br i1 (icmp ule i64 %s1, %mask), label %sums, label %scatter.loop
 scatter.loop:
   %m = phi i64 [ 0, %sums ], [ %m1, %scatter.loop ]
-  %mp = getelementptr [2 x i64], ptr %from.d, i64 %m
-  %pair = load <2 x i64>, ptr %mp, align 8
+  %pair = load <2 x i64>, ptr (getelementptr [2 x i64], ptr %from.d, i64 %m), align 8
   %mk = extractelement <2 x i64> %pair, i32 0
   %ms = lshr i64 %mk, %bit.d
-  %mb = and i64 %ms, %mask
-  %mnp = getelementptr [{1 << _DIGIT} x i32], ptr %counts, i64 %d, i64 %mb
+  %mnp = getelementptr [{1 << _DIGIT} x i32], ptr %counts, i64 %d, i64 (and i64 %ms, %mask)
   %mn = load i32, ptr %mnp
-  %mn1 = add i32 %mn, 1
-  store i32 %mn1, ptr %mnp
-  %place = zext i32 %mn to i64
-  %dp = getelementptr [2 x i64], ptr %to.d, i64 %place
-  store <2 x i64> %pair, ptr %dp, align 8
+  store i32 (add i32 %mn, 1), ptr %mnp
+  store <2 x i64> %pair, ptr (getelementptr [2 x i64], ptr %to.d, i64 (zext i32 %mn to i64)), align 8
   %m1 = add i64 %m, 1
-  %mmore = icmp slt i64 %m1, %n
-  br i1 %mmore, label %scatter.loop, label %scattered
+  br i1 (icmp slt i64 %m1, %n), label %scatter.loop, label %scattered
 scattered:
   %bit1 = add i64 %bit.d, %width
   %d1 = add i64 %d, 1
   %again = icmp slt i64 %bit1, %top
-  %here = icmp slt i64 %d1, %digits
-  %same.group = and i1 %again, %here
-  br i1 %same.group, label %digit, label %whether
+  br i1 (and i1 %again, (icmp slt i64 %d1, %digits)), label %digit, label %whether
 whether:
   br i1 %again, label %group, label %turned
 turned:
   %from1 = phi ptr [ %to.d, %whether ]
   %to1 = phi ptr [ %from.d, %whether ]
-  %exact = icmp eq i64 %least, 0
-  br i1 %exact, label %done, label %insert
+  br i1 (icmp eq i64 %least, 0), label %done, label %insert
 done:
   ret ptr %from1
 }}"""}
@@ -242,8 +203,7 @@ TEXT["pyj_sort_list"] = f"""
 define internal i32 @pyj_sort_list(ptr %list, i64 %flip) nounwind noinline {{
 start:
 {_load("n", "i64", "%list", OB_SIZE)}
-  %single = icmp slt i64 %n, 2
-  br i1 %single, label %nothing, label %begin
+  br i1 (icmp slt i64 %n, 2), label %nothing, label %begin
 nothing:
   ret i32 0
 begin:
@@ -252,25 +212,19 @@ begin:
 {_load("class", "ptr", "%first", OB_TYPE)}
   %floats = icmp eq ptr %class, @PyFloat_Type
   %ints = icmp eq ptr %class, @PyLong_Type
-  %known = or i1 %floats, %ints
-  %countable = icmp ult i64 %n, {_MOST}
-  %sorts = and i1 %known, %countable
-  br i1 %sorts, label %room, label %ask
+  br i1 (and i1 (or i1 %floats, %ints), (icmp ult i64 %n, {_MOST})), label %room, label %ask
 ask:
   ret i32 1
 room:
-  %bytes = shl i64 %n, 5
-  %a = call ptr @malloc(i64 %bytes)
-  %failed = icmp eq ptr %a, null
-  br i1 %failed, label %ask, label %made
+  %a = call ptr @malloc(i64 (shl i64 %n, 5))
+  br i1 (icmp eq ptr %a, null), label %ask, label %made
 made:
   %b = getelementptr [2 x i64], ptr %a, i64 %n
   br label %read
 {_READ.format("made")}  %op = getelementptr ptr, ptr %items, i64 %i
   %o = load ptr, ptr %op
 {_load("of", "ptr", "%o", OB_TYPE)}
-  %alike = icmp eq ptr %of, %class
-  br i1 %alike, label %open, label %leave
+  br i1 (icmp eq ptr %of, %class), label %open, label %leave
 leave:
   call void @free(ptr %a)
   ret i32 1
@@ -278,8 +232,7 @@ open:
   br i1 %floats, label %float, label %int
 float:
 {_load("x", "double", "%o", FLOAT_VALUE)}
-  %nan = fcmp uno double %x, 0.0
-  br i1 %nan, label %leave, label %number
+  br i1 (fcmp uno double %x, 0.0), label %leave, label %number
 number:
 {_KEY_OF_FLOAT}int:
 {small_int("%o", "int", "leave")}  %ikey = xor i64 %value, {-1 << 63}
@@ -289,23 +242,17 @@ keyed:
   %k = xor i64 %key, %flip
   %ap = getelementptr [2 x i64], ptr %a, i64 %i
   store i64 %k, ptr %ap
-  %aop = getelementptr i64, ptr %ap, i64 1
-  store ptr %o, ptr %aop
+  store ptr %o, ptr (getelementptr i64, ptr %ap, i64 1)
 {_READ_ALL}  %differ = xor i64 %any1, %all1
   br i1 %ordered1, label %done, label %choose
 choose:
   %result = call ptr @pyj_sort_entries(ptr %a, ptr %b, i64 %n, i64 %differ)
-  br label %write
 write:
   %w = phi i64 [ 0, %choose ], [ %w1, %write ]
-  %wp = getelementptr [2 x i64], ptr %result, i64 %w
-  %wop = getelementptr i64, ptr %wp, i64 1
-  %wo = load ptr, ptr %wop
-  %ip = getelementptr ptr, ptr %items, i64 %w
-  store ptr %wo, ptr %ip
+  %wop = getelementptr i64, ptr (getelementptr [2 x i64], ptr %result, i64 %w), i64 1
+  store ptr (load ptr, ptr %wop), ptr (getelementptr ptr, ptr %items, i64 %w)
   %w1 = add i64 %w, 1
-  %wmore = icmp slt i64 %w1, %n
-  br i1 %wmore, label %write, label %done
+  br i1 (icmp slt i64 %w1, %n), label %write, label %done
 done:
   call void @free(ptr %a)
   ret i32 0
@@ -318,17 +265,11 @@ _KEYS = "ptr %words, i64 %width, i64 %column, i64 %floats, i64 %flip"
 TEXT["pyj_sort_columns"] = f"""
 define internal void @pyj_sort_columns(ptr %a, ptr %b, i64 %n, {_KEYS}) nounwind noinline {{
 start:
-  %one = shl i64 1, %column
-  %bits = and i64 %floats, %one
-  %real = icmp ne i64 %bits, 0
+  %real = icmp ne i64 (and i64 %floats, (shl i64 1, %column)), 0
   br label %read
 {_READ.format("start")}  %ap = getelementptr [2 x i64], ptr %a, i64 %i
-  %atp = getelementptr i64, ptr %ap, i64 1
-  %at = load i64, ptr %atp
-  %row = mul i64 %at, %width
-  %cell = add i64 %row, %column
-  %wp = getelementptr i64, ptr %words, i64 %cell
-  %w = load i64, ptr %wp
+  %row = mul i64 (load i64, ptr (getelementptr i64, ptr %ap, i64 1)), %width
+  %w = load i64, ptr (getelementptr i64, ptr %words, i64 (add i64 %row, %column))
   br i1 %real, label %float, label %int
 float:
   %x = bitcast i64 %w to double
@@ -341,23 +282,17 @@ keyed:
   store i64 %k, ptr %ap
 {_READ_ALL}  br i1 %ordered1, label %columns, label %sort
 sort:
-  %differ = xor i64 %any1, %all1
-  %result = call ptr @pyj_sort_entries(ptr %a, ptr %b, i64 %n, i64 %differ)
-  %moved = icmp ne ptr %result, %a
-  br i1 %moved, label %copy, label %columns
+  %result = call ptr @pyj_sort_entries(ptr %a, ptr %b, i64 %n, i64 (xor i64 %any1, %all1))
+  br i1 (icmp ne ptr %result, %a), label %copy, label %columns
 copy:
-  %bytes = shl i64 %n, 4
-  call void @llvm.memcpy.p0.p0.i64(ptr %a, ptr %result, i64 %bytes, i1 false)
-  br label %columns
+  call void @llvm.memcpy.p0.p0.i64(ptr %a, ptr %result, i64 (shl i64 %n, 4), i1 false)
 columns:
   %next = add i64 %column, 1
-  %last = icmp eq i64 %next, %width
-  br i1 %last, label %done, label %run
+  br i1 (icmp eq i64 %next, %width), label %done, label %run
 run:
   %from = phi i64 [ 0, %columns ], [ %to, %ran ]
   %fp = getelementptr [2 x i64], ptr %a, i64 %from
   %fk = load i64, ptr %fp
-  br label %same
 same:
   %e = phi i64 [ %from, %run ], [ %to, %alike ]
   %to = add i64 %e, 1
@@ -365,17 +300,13 @@ same:
   br i1 %end, label %ended, label %alike
 alike:
   %ep = getelementptr [2 x i64], ptr %a, i64 %to
-  %ek = load i64, ptr %ep
-  %equal = icmp eq i64 %ek, %fk
-  br i1 %equal, label %same, label %ended
+  br i1 (icmp eq i64 (load i64, ptr %ep), %fk), label %same, label %ended
 ended:
   %length = sub i64 %to, %from
-  %several = icmp sgt i64 %length, 1
-  br i1 %several, label %deeper, label %ran
+  br i1 (icmp sgt i64 %length, 1), label %deeper, label %ran
 deeper:
   %bp = getelementptr [2 x i64], ptr %b, i64 %from
   call void @pyj_sort_columns(ptr %fp, ptr %bp, i64 %length, ptr %words, i64 %width, i64 %next, i64 %floats, i64 %flip)
-  br label %ran
 ran:
   br i1 %end, label %done, label %run
 done:
@@ -385,9 +316,7 @@ done:
 # The second word of each of the %n pairs at %a is the number of the item.
 _NUMBER = """number:
   %i = phi i64 [ 0, %made ], [ %i1, %number ]
-  %ap = getelementptr [2 x i64], ptr %a, i64 %i
-  %atp = getelementptr i64, ptr %ap, i64 1
-  store i64 %i, ptr %atp
+  store i64 %i, ptr (getelementptr i64, ptr (getelementptr [2 x i64], ptr %a, i64 %i), i64 1)
   %i1 = add i64 %i, 1
   %more = icmp slt i64 %i1, %n
   br i1 %more, label %number, label %sort
@@ -398,23 +327,17 @@ TEXT["pyj_sort_unordered"] = """
 define internal i1 @pyj_sort_unordered(ptr %words, i64 %n, i64 %width, i64 %floats) nounwind noinline {
 start:
   %total = mul i64 %n, %width
-  br label %test
 test:
   %q = phi i64 [ 0, %start ], [ %q1, %tested ]
   %c = phi i64 [ 0, %start ], [ %c2, %tested ]
-  %one = shl i64 1, %c
-  %bits = and i64 %floats, %one
-  %real = icmp ne i64 %bits, 0
+  %bits = and i64 %floats, (shl i64 1, %c)
   %xp = getelementptr double, ptr %words, i64 %q
-  %x = load double, ptr %xp
-  %nan = fcmp uno double %x, 0.0
-  %bad = and i1 %real, %nan
+  %bad = and i1 (icmp ne i64 %bits, 0), (fcmp uno double (load double, ptr %xp), 0.0)
   br i1 %bad, label %done, label %tested
 tested:
   %q1 = add i64 %q, 1
   %c1 = add i64 %c, 1
-  %wrap = icmp eq i64 %c1, %width
-  %c2 = select i1 %wrap, i64 0, i64 %c1
+  %c2 = select i1 (icmp eq i64 %c1, %width), i64 0, i64 %c1
   %more = icmp slt i64 %q1, %total
   br i1 %more, label %test, label %done
 done:
@@ -425,46 +348,33 @@ TEXT["pyj_sort_words"] = f"""
 define internal i32 @pyj_sort_words(ptr %list, i64 %n, {_KEYS}) nounwind noinline {{
 start:
 {_load("size", "i64", "%list", OB_SIZE)}
-  %whole = icmp eq i64 %size, %n
-  %countable = icmp ult i64 %n, {_MOST}
-  %sorts = and i1 %whole, %countable
-  br i1 %sorts, label %begin, label %ask
+  br i1 (and i1 (icmp eq i64 %size, %n), (icmp ult i64 %n, {_MOST})), label %begin, label %ask
 ask:
   ret i32 1
 begin:
-  %single = icmp slt i64 %n, 2
-  br i1 %single, label %nothing, label %check
+  br i1 (icmp slt i64 %n, 2), label %nothing, label %check
 nothing:
   ret i32 0
 check:
   %unordered = call i1 @pyj_sort_unordered(ptr %words, i64 %n, i64 %width, i64 %floats)
   br i1 %unordered, label %ask, label %room
 room:
-  %bytes = shl i64 %n, 5
-  %a = call ptr @malloc(i64 %bytes)
-  %failed = icmp eq ptr %a, null
-  br i1 %failed, label %ask, label %made
+  %a = call ptr @malloc(i64 (shl i64 %n, 5))
+  br i1 (icmp eq ptr %a, null), label %ask, label %made
 made:
   %b = getelementptr [2 x i64], ptr %a, i64 %n
   br label %number
 {_NUMBER}sort:
   call void @pyj_sort_columns(ptr %a, ptr %b, i64 %n, ptr %words, i64 %width, i64 %column, i64 %floats, i64 %flip)
 {_load("items", "ptr", "%list", LIST_ITEMS)}
-  %obytes = shl i64 %n, 3
-  call void @llvm.memcpy.p0.p0.i64(ptr %b, ptr %items, i64 %obytes, i1 false)
-  br label %write
+  call void @llvm.memcpy.p0.p0.i64(ptr %b, ptr %items, i64 (shl i64 %n, 3), i1 false)
 write:
   %w = phi i64 [ 0, %sort ], [ %w1, %write ]
   %wp = getelementptr [2 x i64], ptr %a, i64 %w
-  %wop = getelementptr i64, ptr %wp, i64 1
-  %at = load i64, ptr %wop
-  %op = getelementptr ptr, ptr %b, i64 %at
-  %o = load ptr, ptr %op
-  %ip = getelementptr ptr, ptr %items, i64 %w
-  store ptr %o, ptr %ip
+  %op = getelementptr ptr, ptr %b, i64 (load i64, ptr (getelementptr i64, ptr %wp, i64 1))
+  store ptr (load ptr, ptr %op), ptr (getelementptr ptr, ptr %items, i64 %w)
   %w1 = add i64 %w, 1
-  %wmore = icmp slt i64 %w1, %n
-  br i1 %wmore, label %write, label %done
+  br i1 (icmp slt i64 %w1, %n), label %write, label %done
 done:
   call void @free(ptr %a)
   ret i32 0
@@ -478,10 +388,8 @@ TEXT["pyj_sort_native"] = f"""
 define internal i32 @pyj_sort_native(ptr %items, i64 %n, i64 %size, {_OF_KEYS}) nounwind noinline {{
 start:
   %row = shl i64 %size, 3
-  %each = add i64 %row, 32
-  %bytes = mul i64 %n, %each
-  %countable = icmp ult i64 %n, {_MOST}
-  br i1 %countable, label %by, label %ask
+  %bytes = mul i64 %n, (add i64 %row, 32)
+  br i1 (icmp ult i64 %n, {_MOST}), label %by, label %ask
 by:
   %plain = icmp eq ptr %keys, null
   br i1 %plain, label %room, label %check
@@ -492,41 +400,30 @@ ask:
   ret i32 1
 room:
   %a = call ptr @malloc(i64 %bytes)
-  %failed = icmp eq ptr %a, null
-  br i1 %failed, label %ask, label %made
+  br i1 (icmp eq ptr %a, null), label %ask, label %made
 made:
   %b = getelementptr [2 x i64], ptr %a, i64 %n
   %copy = getelementptr [2 x i64], ptr %b, i64 %n
-  %total = mul i64 %n, %row
-  call void @llvm.memcpy.p0.p0.i64(ptr %copy, ptr %items, i64 %total, i1 false)
+  call void @llvm.memcpy.p0.p0.i64(ptr %copy, ptr %items, i64 (mul i64 %n, %row), i1 false)
   %words = select i1 %plain, ptr %copy, ptr %keys
   br label %number
 {_NUMBER}sort:
   call void @pyj_sort_columns(ptr %a, ptr %b, i64 %n, ptr %words, i64 %width, i64 %column, i64 %floats, i64 %flip)
-  br label %write
 write:
   %w = phi i64 [ 0, %sort ], [ %w1, %written ]
   %to = phi ptr [ %items, %sort ], [ %to1, %written ]
-  %wp = getelementptr [2 x i64], ptr %a, i64 %w
-  %wop = getelementptr i64, ptr %wp, i64 1
-  %at = load i64, ptr %wop
-  %offset = mul i64 %at, %row
-  %from = getelementptr i8, ptr %copy, i64 %offset
-  br label %word
+  %wop = getelementptr i64, ptr (getelementptr [2 x i64], ptr %a, i64 %w), i64 1
+  %from = getelementptr i8, ptr %copy, i64 (mul i64 (load i64, ptr %wop), %row)
 word:
   %k = phi i64 [ 0, %write ], [ %k1, %word ]
   %fp = getelementptr i64, ptr %from, i64 %k
-  %value = load i64, ptr %fp
-  %tp = getelementptr i64, ptr %to, i64 %k
-  store i64 %value, ptr %tp
+  store i64 (load i64, ptr %fp), ptr (getelementptr i64, ptr %to, i64 %k)
   %k1 = add i64 %k, 1
-  %kmore = icmp slt i64 %k1, %size
-  br i1 %kmore, label %word, label %written
+  br i1 (icmp slt i64 %k1, %size), label %word, label %written
 written:
   %to1 = getelementptr i64, ptr %to, i64 %size
   %w1 = add i64 %w, 1
-  %wmore = icmp slt i64 %w1, %n
-  br i1 %wmore, label %write, label %done
+  br i1 (icmp slt i64 %w1, %n), label %write, label %done
 done:
   call void @free(ptr %a)
   ret i32 0
@@ -548,40 +445,26 @@ TEXT["pyj_sort_order"] = f"""
 define internal i32 @pyj_sort_order(ptr %x, ptr %y) nounwind alwaysinline {{
 start:
 {_load("class", "ptr", "%x", OB_TYPE)}{_load("other", "ptr", "%y", OB_TYPE)}
-  %alike = icmp eq ptr %class, %other
-  br i1 %alike, label %which, label %ask
+  br i1 (icmp eq ptr %class, %other), label %which, label %ask
 which:
-  %isint = icmp eq ptr %class, @PyLong_Type
-  br i1 %isint, label %int, label %real
+  br i1 (icmp eq ptr %class, @PyLong_Type), label %int, label %real
 int:
   %i = call i64 @pyj_sort_int(ptr %x)
   %j = call i64 @pyj_sort_int(ptr %y)
-  %ilong = icmp eq i64 %i, {-1 << 63}
-  %jlong = icmp eq i64 %j, {-1 << 63}
-  %long = or i1 %ilong, %jlong
-  br i1 %long, label %ask, label %ints
+  br i1 (or i1 (icmp eq i64 %i, {-1 << 63}), (icmp eq i64 %j, {-1 << 63})), label %ask, label %ints
 ints:
-  %iless = icmp slt i64 %i, %j
   %imore = icmp sgt i64 %i, %j
-  %iover = zext i1 %imore to i32
-  %iorder = select i1 %iless, i32 -1, i32 %iover
-  ret i32 %iorder
+  ret i32 (select i1 (icmp slt i64 %i, %j), i32 -1, i32 (zext i1 %imore to i32))
 real:
-  %isfloat = icmp eq ptr %class, @PyFloat_Type
-  br i1 %isfloat, label %float, label %text
+  br i1 (icmp eq ptr %class, @PyFloat_Type), label %float, label %text
 float:
 {_load("a", "double", "%x", FLOAT_VALUE)}{_load("b", "double", "%y", FLOAT_VALUE)}
-  %less = fcmp olt double %a, %b
   %differ = fcmp une double %a, %b
-  %over = zext i1 %differ to i32
-  %order = select i1 %less, i32 -1, i32 %over
-  ret i32 %order
+  ret i32 (select i1 (fcmp olt double %a, %b), i32 -1, i32 (zext i1 %differ to i32))
 text:
-  %istext = icmp eq ptr %class, @PyUnicode_Type
-  br i1 %istext, label %texts, label %ask
+  br i1 (icmp eq ptr %class, @PyUnicode_Type), label %texts, label %ask
 texts:
-  %compared = call i32 @PyUnicode_Compare(ptr %x, ptr %y)
-  ret i32 %compared
+  ret i32 (call i32 @PyUnicode_Compare(ptr %x, ptr %y))
 ask:
   ret i32 2
 }}"""
@@ -591,41 +474,27 @@ TEXT["pyj_sort_before"] = f"""
 define internal i32 @pyj_sort_before(ptr %x, ptr %y) nounwind noinline {{
 start:
 {_load("class", "ptr", "%x", OB_TYPE)}
-  %tuple = icmp eq ptr %class, @PyTuple_Type
-  br i1 %tuple, label %both, label %single
+  br i1 (icmp eq ptr %class, @PyTuple_Type), label %both, label %single
 single:
   %order = call i32 @pyj_sort_order(ptr %x, ptr %y)
   %less = icmp eq i32 %order, -1
-  %before = zext i1 %less to i32
-  %unknown = icmp eq i32 %order, 2
-  %result = select i1 %unknown, i32 2, i32 %before
-  ret i32 %result
+  ret i32 (select i1 (icmp eq i32 %order, 2), i32 2, i32 (zext i1 %less to i32))
 both:
 {_load("other", "ptr", "%y", OB_TYPE)}
-  %alike = icmp eq ptr %other, @PyTuple_Type
-  br i1 %alike, label %sizes, label %ask
+  br i1 (icmp eq ptr %other, @PyTuple_Type), label %sizes, label %ask
 sizes:
 {_load("n", "i64", "%x", OB_SIZE)}{_load("m", "i64", "%y", OB_SIZE)}
   br label %look
 look:
   %i = phi i64 [ 0, %sizes ], [ %i1, %next ]
-  %xends = icmp sge i64 %i, %n
-  %yends = icmp sge i64 %i, %m
-  %ends = or i1 %xends, %yends
-  br i1 %ends, label %shorter, label %item
+  br i1 (or i1 (icmp sge i64 %i, %n), (icmp sge i64 %i, %m)), label %shorter, label %item
 shorter:
-  %less.n = icmp slt i64 %n, %m
-  %first = zext i1 %less.n to i32
-  ret i32 %first
+  ret i32 (zext i1 (icmp slt i64 %n, %m) to i32)
 item:
-  %at = shl i64 %i, 3
-  %offset = add i64 %at, {TUPLE_ITEMS}
-  %xp = getelementptr i8, ptr %x, i64 %offset
-  %yp = getelementptr i8, ptr %y, i64 %offset
-  %xo = load ptr, ptr %xp
-  %yo = load ptr, ptr %yp
-  %same = icmp eq ptr %xo, %yo
-  br i1 %same, label %next, label %compare
+  %offset = add i64 (shl i64 %i, 3), {TUPLE_ITEMS}
+  %xo = load ptr, ptr (getelementptr i8, ptr %x, i64 %offset)
+  %yo = load ptr, ptr (getelementptr i8, ptr %y, i64 %offset)
+  br i1 (icmp eq ptr %xo, %yo), label %next, label %compare
 compare:
   %r = call i32 @pyj_sort_order(ptr %xo, ptr %yo)
   switch i32 %r, label %no [ i32 -1, label %yes  i32 0, label %next  i32 2, label %ask ]
@@ -644,60 +513,42 @@ TEXT["pyj_heap_before"] = f"""
 define internal i32 @pyj_heap_before(ptr %x, ptr %y) nounwind alwaysinline {{
 start:
 {_load("class", "ptr", "%x", OB_TYPE)}{_load("other", "ptr", "%y", OB_TYPE)}
-  %alike = icmp eq ptr %class, %other
-  br i1 %alike, label %which, label %ask
+  br i1 (icmp eq ptr %class, %other), label %which, label %ask
 which:
-  %float = icmp eq ptr %class, @PyFloat_Type
-  br i1 %float, label %floats, label %pairs
+  br i1 (icmp eq ptr %class, @PyFloat_Type), label %floats, label %pairs
 floats:
 {_load("a", "double", "%x", FLOAT_VALUE)}{_load("b", "double", "%y", FLOAT_VALUE)}
-  %lower = fcmp olt double %a, %b
-  %before = zext i1 %lower to i32
-  ret i32 %before
+  ret i32 (zext i1 (fcmp olt double %a, %b) to i32)
 pairs:
-  %tuple = icmp eq ptr %class, @PyTuple_Type
-  br i1 %tuple, label %sizes, label %ask
+  br i1 (icmp eq ptr %class, @PyTuple_Type), label %sizes, label %ask
 sizes:
 {_load("n", "i64", "%x", OB_SIZE)}{_load("m", "i64", "%y", OB_SIZE)}
-  %some = icmp ne i64 %n, 0
-  %same = icmp eq i64 %n, %m
-  %both = and i1 %some, %same
-  br i1 %both, label %items, label %ask
+  br i1 (and i1 (icmp ne i64 %n, 0), (icmp eq i64 %n, %m)), label %items, label %ask
 items:
 {_load("p", "ptr", "%x", TUPLE_ITEMS)}{_load("q", "ptr", "%y", TUPLE_ITEMS)}
 {_load("of", "ptr", "%p", OB_TYPE)}{_load("ofother", "ptr", "%q", OB_TYPE)}
-  %known = icmp eq ptr %of, %ofother
-  br i1 %known, label %kinds, label %ask
+  br i1 (icmp eq ptr %of, %ofother), label %kinds, label %ask
 kinds:
-  %real = icmp eq ptr %of, @PyFloat_Type
-  br i1 %real, label %reals, label %wholes
+  br i1 (icmp eq ptr %of, @PyFloat_Type), label %reals, label %wholes
 reals:
 {_load("f", "double", "%p", FLOAT_VALUE)}{_load("g", "double", "%q", FLOAT_VALUE)}
-  %less = fcmp olt double %f, %g
-  %differ = fcmp one double %f, %g
-  %first = zext i1 %less to i32
-  br i1 %differ, label %said, label %ask
+  %first = zext i1 (fcmp olt double %f, %g) to i32
+  br i1 (fcmp one double %f, %g), label %said, label %ask
 said:
   ret i32 %first
 wholes:
-  %whole = icmp eq ptr %of, @PyLong_Type
-  br i1 %whole, label %ints, label %ask
+  br i1 (icmp eq ptr %of, @PyLong_Type), label %ints, label %ask
 ints:
   %i = call i64 @pyj_sort_int(ptr %p)
   %j = call i64 @pyj_sort_int(ptr %q)
   %ilong = icmp eq i64 %i, {-1 << 63}
   %jlong = icmp eq i64 %j, {-1 << 63}
-  %long = or i1 %ilong, %jlong
-  %equal = icmp eq i64 %i, %j
-  %unsaid = or i1 %long, %equal
-  %smaller = icmp slt i64 %i, %j
-  %second = zext i1 %smaller to i32
-  br i1 %unsaid, label %ask, label %told
+  %second = zext i1 (icmp slt i64 %i, %j) to i32
+  br i1 (or i1 (or i1 %ilong, %jlong), (icmp eq i64 %i, %j)), label %ask, label %told
 told:
   ret i32 %second
 ask:
-  %result = call i32 @pyj_sort_before(ptr %x, ptr %y)
-  ret i32 %result
+  ret i32 (call i32 @pyj_sort_before(ptr %x, ptr %y))
 }}"""
 # 0: `item`, whose reference is consumed, is in the heap; 1: nothing was done; -1: an exception was raised.
 TEXT["pyj_heap_push"] = f"""
@@ -707,14 +558,11 @@ start:
   br label %climb
 climb:
   %place = phi i64 [ %n, %start ], [ %above, %higher ]
-  %top = icmp eq i64 %place, 0
-  br i1 %top, label %found, label %look
+  br i1 (icmp eq i64 %place, 0), label %found, label %look
 look:
-  %less = sub i64 %place, 1
-  %above = lshr i64 %less, 1
+  %above = lshr i64 (sub i64 %place, 1), 1
   %parentp = getelementptr ptr, ptr %items, i64 %above
-  %parent = load ptr, ptr %parentp
-  %before = call i32 @pyj_heap_before(ptr %item, ptr %parent)
+  %before = call i32 @pyj_heap_before(ptr %item, ptr (load ptr, ptr %parentp))
   switch i32 %before, label %ask [ i32 0, label %found  i32 1, label %higher ]
 higher:
   br label %climb
@@ -723,8 +571,7 @@ ask:
 found:
   %status = call i32 @PyList_Append(ptr %heap, ptr %item)
   call void @Py_DecRef(ptr %item)
-  %failed = icmp slt i32 %status, 0
-  br i1 %failed, label %raised, label %move
+  br i1 (icmp slt i32 %status, 0), label %raised, label %move
 raised:
   ret i32 -1
 move:
@@ -732,15 +579,11 @@ move:
   br label %test
 test:
   %hole = phi i64 [ %n, %move ], [ %up, %lower ]
-  %there = icmp eq i64 %hole, %place
   %holep = getelementptr ptr, ptr %now, i64 %hole
-  br i1 %there, label %put, label %lower
+  br i1 (icmp eq i64 %hole, %place), label %put, label %lower
 lower:
-  %back = sub i64 %hole, 1
-  %up = lshr i64 %back, 1
-  %upp = getelementptr ptr, ptr %now, i64 %up
-  %moved = load ptr, ptr %upp
-  store ptr %moved, ptr %holep
+  %up = lshr i64 (sub i64 %hole, 1), 1
+  store ptr (load ptr, ptr (getelementptr ptr, ptr %now, i64 %up)), ptr %holep
   br label %test
 put:
   store ptr %item, ptr %holep
@@ -754,96 +597,73 @@ define internal ptr @pyj_heap_pop(ptr %heap) nounwind noinline {{
 start:
   %way = alloca [64 x i64]
 {_load("n", "i64", "%heap", OB_SIZE)}{_load("items", "ptr", "%heap", LIST_ITEMS)}
-  %none = icmp eq i64 %n, 0
-  br i1 %none, label %ask, label %begin
+  br i1 (icmp eq i64 %n, 0), label %ask, label %begin
 ask:
   ret ptr inttoptr (i64 1 to ptr)
 begin:
   store i64 0, ptr %way
   %end = sub i64 %n, 1
-  %lastp = getelementptr ptr, ptr %items, i64 %end
-  %last = load ptr, ptr %lastp
+  %last = load ptr, ptr (getelementptr ptr, ptr %items, i64 %end)
   %limit = lshr i64 %end, 1
-  br label %down
 down:
   %place = phi i64 [ 0, %begin ], [ %child, %chosen ]
   %depth = phi i64 [ 0, %begin ], [ %depth1, %chosen ]
-  %inner = icmp slt i64 %place, %limit
-  br i1 %inner, label %children, label %up
+  br i1 (icmp slt i64 %place, %limit), label %children, label %up
 children:
   %twice = shl i64 %place, 1
   %left = add i64 %twice, 1
   %right = add i64 %twice, 2
-  %two = icmp slt i64 %right, %end
-  br i1 %two, label %choose, label %chosen
+  br i1 (icmp slt i64 %right, %end), label %choose, label %chosen
 choose:
   %leftp = getelementptr ptr, ptr %items, i64 %left
   %rightp = getelementptr ptr, ptr %items, i64 %right
-  %lefto = load ptr, ptr %leftp
-  %righto = load ptr, ptr %rightp
-  %lesser = call i32 @pyj_heap_before(ptr %lefto, ptr %righto)
+  %lesser = call i32 @pyj_heap_before(ptr (load ptr, ptr %leftp), ptr (load ptr, ptr %rightp))
   switch i32 %lesser, label %ask [ i32 0, label %other  i32 1, label %chosen ]
 other:
   br label %chosen
 chosen:
   %child = phi i64 [ %left, %children ], [ %left, %choose ], [ %right, %other ]
   %depth1 = add i64 %depth, 1
-  %wayp = getelementptr i64, ptr %way, i64 %depth1
-  store i64 %child, ptr %wayp
+  store i64 %child, ptr (getelementptr i64, ptr %way, i64 %depth1)
   br label %down
 up:
   %d = phi i64 [ %depth, %down ], [ %d1, %higher ]
-  %top = icmp eq i64 %d, 0
-  br i1 %top, label %cut, label %compare
+  br i1 (icmp eq i64 %d, 0), label %cut, label %compare
 compare:
-  %dp = getelementptr i64, ptr %way, i64 %d
-  %di = load i64, ptr %dp
-  %op = getelementptr ptr, ptr %items, i64 %di
-  %o = load ptr, ptr %op
-  %before = call i32 @pyj_heap_before(ptr %last, ptr %o)
+  %op = getelementptr ptr, ptr %items, i64 (load i64, ptr (getelementptr i64, ptr %way, i64 %d))
+  %before = call i32 @pyj_heap_before(ptr %last, ptr (load ptr, ptr %op))
   switch i32 %before, label %ask [ i32 0, label %cut  i32 1, label %higher ]
 higher:
   %d1 = sub i64 %d, 1
   br label %up
 cut:
 {_load("room", "i64", "%heap", LIST_ROOM)}
-  %half = ashr i64 %room, 1
-  %stays = icmp sge i64 %end, %half
-  br i1 %stays, label %shorter, label %shrink
+  br i1 (icmp sge i64 %end, (ashr i64 %room, 1)), label %shorter, label %shrink
 shorter:
   store i64 %end, ptr %n.p
   br label %move
 shrink:
   call void @Py_IncRef(ptr %last)
   %status = call i32 @PyList_SetSlice(ptr %heap, i64 %end, i64 {(1 << 63) - 1}, ptr null)
-  %failed = icmp slt i32 %status, 0
-  br i1 %failed, label %raised, label %move
+  br i1 (icmp slt i32 %status, 0), label %raised, label %move
 raised:
   call void @Py_DecRef(ptr %last)
   ret ptr null
 move:
-  %sole = icmp eq i64 %end, 0
-  br i1 %sole, label %only, label %shift
+  br i1 (icmp eq i64 %end, 0), label %only, label %shift
 only:
   ret ptr %last
 shift:
 {_load("now", "ptr", "%heap", LIST_ITEMS)}
   %first = load ptr, ptr %now
-  br label %step
 step:
   %s = phi i64 [ 0, %shift ], [ %s1, %raise ]
-  %sp = getelementptr i64, ptr %way, i64 %s
-  %si = load i64, ptr %sp
-  %holep = getelementptr ptr, ptr %now, i64 %si
-  %done = icmp eq i64 %s, %d
-  br i1 %done, label %put, label %raise
+  %holep = getelementptr ptr, ptr %now, i64 (load i64, ptr (getelementptr i64, ptr %way, i64 %s))
+  br i1 (icmp eq i64 %s, %d), label %put, label %raise
 raise:
   %s1 = add i64 %s, 1
-  %nextp = getelementptr i64, ptr %way, i64 %s1
-  %ni = load i64, ptr %nextp
-  %lowerp = getelementptr ptr, ptr %now, i64 %ni
-  %lower = load ptr, ptr %lowerp
-  store ptr %lower, ptr %holep
+  %ni = load i64, ptr (getelementptr i64, ptr %way, i64 %s1)
+  store ptr (load ptr, ptr (getelementptr ptr, ptr %now, i64 %ni)), ptr %holep
   br label %step
 put:
   store ptr %last, ptr %holep

@@ -17,8 +17,7 @@ def _offset_of_characters(text: str, state: str) -> str:
     """Instructions that compute %{text}at, the offset of the characters of a text with this state."""
     return f"""
   %{text}ascii = and i32 %{state}, {STR_STATE["ascii"]}
-  %{text}plain = icmp ne i32 %{text}ascii, 0
-  %{text}at = select i1 %{text}plain, i64 {STR["ascii"]}, i64 {STR["wide"]}
+  %{text}at = select i1 (icmp ne i32 %{text}ascii, 0), i64 {STR["ascii"]}, i64 {STR["wide"]}
 """
 
 
@@ -26,53 +25,39 @@ def _offset_of_characters(text: str, state: str) -> str:
 
 # The interpreter has one object for each character below 256.
 _define("ptr @pyj_str_char(i64 %code)", """
-  %latin = icmp ult i64 %code, 256
-  br i1 %latin, label %kept, label %make
+  br i1 (icmp ult i64 %code, 256), label %kept, label %make
 kept:
-  %where = getelementptr ptr, ptr @pyjitc_characters, i64 %code
-  %one = load ptr, ptr %where
+  %one = load ptr, ptr (getelementptr ptr, ptr @pyjitc_characters, i64 %code)
   call void @Py_IncRef(ptr %one)
   ret ptr %one
 make:
-  %narrow = trunc i64 %code to i32
-  %new = call ptr @PyUnicode_FromOrdinal(i32 %narrow)
+  %new = call ptr @PyUnicode_FromOrdinal(i32 (trunc i64 %code to i32))
   ret ptr %new""")
 
 _COMPARE_PIECES = """
   %bothstates = and i32 %xstate, %ystate
-  %whole = and i32 %bothstates, 32
-  %inone = icmp ne i32 %whole, 0
-  br i1 %inone, label %kinds, label %pieces
+  br i1 (icmp ne i32 (and i32 %bothstates, 32), 0), label %kinds, label %pieces
 pieces:
-  %order = call i32 @PyUnicode_Compare(ptr %x, ptr %y)
-  %equal = icmp eq i32 %order, 0
+  %equal = icmp eq i32 (call i32 @PyUnicode_Compare(ptr %x, ptr %y)), 0
   ret i1 %equal"""
 # Equal texts have characters of the same size.
 _define("i1 @pyj_str_equal(ptr %x, ptr %y)", f"""
-  %same = icmp eq ptr %x, %y
-  br i1 %same, label %yes, label %lengths
+  br i1 (icmp eq ptr %x, %y), label %yes, label %lengths
 lengths:
 {_load("xlen", "i64", "%x", STR["length"])}{_load("ylen", "i64", "%y", STR["length"])}
-  %aslong = icmp eq i64 %xlen, %ylen
-  br i1 %aslong, label %states, label %no
+  br i1 (icmp eq i64 %xlen, %ylen), label %states, label %no
 states:
 {_load("xstate", "i32", "%x", STR["state"])}{_load("ystate", "i32", "%y", STR["state"])}
   {_COMPARE_PIECES if STR_IN_PIECES else "br label %kinds"}
 kinds:
-  %xor = xor i32 %xstate, %ystate
-  %unlike = and i32 %xor, {STR_STATE["sizes"] | STR_STATE["ascii"]}
-  %alike = icmp eq i32 %unlike, 0
-  br i1 %alike, label %characters, label %no
+  %unlike = and i32 (xor i32 %xstate, %ystate), {STR_STATE["sizes"] | STR_STATE["ascii"]}
+  br i1 (icmp eq i32 %unlike, 0), label %characters, label %no
 characters:
 {_offset_of_characters("", "xstate")}  %shifted = lshr i32 %xstate, 2
-  %size32 = and i32 %shifted, 7
-  %size = zext i32 %size32 to i64
-  %bytes = mul i64 %xlen, %size
+  %bytes = mul i64 %xlen, (zext i32 (and i32 %shifted, 7) to i64)
   %xdata = getelementptr i8, ptr %x, i64 %at
   %ydata = getelementptr i8, ptr %y, i64 %at
-  %differ = call i32 @memcmp(ptr %xdata, ptr %ydata, i64 %bytes)
-  %found = icmp eq i32 %differ, 0
-  ret i1 %found
+  ret i1 (icmp eq i32 (call i32 @memcmp(ptr %xdata, ptr %ydata, i64 %bytes)), 0)
 yes:
   ret i1 true
 no:
@@ -81,44 +66,28 @@ no:
 # Where two texts have characters of one size, in one piece each, computes the offsets of both.
 _BOTH_FORMS = f"""
 {_load("sstate", "i32", "%s", STR["state"])}{_load("tstate", "i32", "%t", STR["state"])}
-  %xor = xor i32 %sstate, %tstate
-  %whole = and i32 %sstate, 32
-  %pieces = xor i32 %whole, 32
-  %unlike0 = and i32 %xor, {STR_STATE["sizes"]}
-  %unlike = or i32 %unlike0, %pieces
-  %alike = icmp eq i32 %unlike, 0
-  br i1 %alike, label %characters, label %others
+  %pieces = xor i32 (and i32 %sstate, 32), 32
+  %unlike0 = and i32 (xor i32 %sstate, %tstate), {STR_STATE["sizes"]}
+  br i1 (icmp eq i32 (or i32 %unlike0, %pieces), 0), label %characters, label %others
 characters:
 {_offset_of_characters("s", "sstate")}{_offset_of_characters("t", "tstate")}"""
 # s[i:j] == t, without the part as an object.
 _define("i1 @pyj_str_part_equal(ptr %s, i64 %i, i64 %j, ptr %t)", f"""
 {_load("n", "i64", "%s", STR["length"])}{_load("tlen", "i64", "%t", STR["length"])}
-  %behind = icmp slt i64 %n, %j
-  %end = select i1 %behind, i64 %n, i64 %j
-  %span = sub i64 %end, %i
-  %none = icmp slt i64 %span, 0
-  %length = select i1 %none, i64 0, i64 %span
-  %aslong = icmp eq i64 %length, %tlen
-  br i1 %aslong, label %states, label %no
+  %span = sub i64 (select i1 (icmp slt i64 %n, %j), i64 %n, i64 %j), %i
+  %length = select i1 (icmp slt i64 %span, 0), i64 0, i64 %span
+  br i1 (icmp eq i64 %length, %tlen), label %states, label %no
 states:
 {_BOTH_FORMS}  %shifted = lshr i32 %sstate, 2
-  %size32 = and i32 %shifted, 7
-  %size = zext i32 %size32 to i64
-  %skip = mul i64 %i, %size
-  %from = add i64 %sat, %skip
+  %size = zext i32 (and i32 %shifted, 7) to i64
   %bytes = mul i64 %length, %size
-  %sdata = getelementptr i8, ptr %s, i64 %from
+  %sdata = getelementptr i8, ptr %s, i64 (add i64 %sat, (mul i64 %i, %size))
   %tdata = getelementptr i8, ptr %t, i64 %tat
-  %differ = call i32 @memcmp(ptr %sdata, ptr %tdata, i64 %bytes)
-  %found = icmp eq i32 %differ, 0
-  ret i1 %found
+  ret i1 (icmp eq i32 (call i32 @memcmp(ptr %sdata, ptr %tdata, i64 %bytes)), 0)
 others:
-  %empty = icmp eq i64 %length, 0
-  br i1 %empty, label %yes, label %ask
+  br i1 (icmp eq i64 %length, 0), label %yes, label %ask
 ask:
-  %match = call i64 @PyUnicode_Tailmatch(ptr %s, ptr %t, i64 %i, i64 %j, i32 -1)
-  %is = icmp eq i64 %match, 1
-  ret i1 %is
+  ret i1 (icmp eq i64 (call i64 @PyUnicode_Tailmatch(ptr %s, ptr %t, i64 %i, i64 %j, i32 -1)), 1)
 yes:
   ret i1 true
 no:
@@ -132,12 +101,9 @@ from{bits}:
 char{bits}:
   %i{bits} = phi i64 [ 0, %from{bits} ], [ %next{bits}, %on{bits} ]
   %j{bits} = phi i64 [ %last, %from{bits} ], [ %less{bits}, %on{bits} ]
-  %sp{bits} = getelementptr i{bits}, ptr %sdata, i64 %i{bits}
   %tp{bits} = getelementptr i{bits}, ptr %tdata, i64 %j{bits}
-  %sc{bits} = load i{bits}, ptr %sp{bits}
-  %tc{bits} = load i{bits}, ptr %tp{bits}
-  %same{bits} = icmp eq i{bits} %sc{bits}, %tc{bits}
-  br i1 %same{bits}, label %on{bits}, label %no
+  %sc{bits} = load i{bits}, ptr (getelementptr i{bits}, ptr %sdata, i64 %i{bits})
+  br i1 (icmp eq i{bits} %sc{bits}, (load i{bits}, ptr %tp{bits})), label %on{bits}, label %no
 on{bits}:
   %next{bits} = add i64 %i{bits}, 1
   %less{bits} = sub i64 %j{bits}, 1
@@ -149,47 +115,33 @@ on{bits}:
 # object has in front of them, which is shifted out.
 _define("i1 @pyj_str_mirrored_any(ptr %s, ptr %t)", f"""
 {_load("n", "i64", "%s", STR["length"])}{_load("m", "i64", "%t", STR["length"])}
-  %aslong = icmp eq i64 %n, %m
-  br i1 %aslong, label %states, label %no
+  br i1 (icmp eq i64 %n, %m), label %states, label %no
 states:
   %last = sub i64 %n, 1
-  %empty = icmp eq i64 %n, 0
-  br i1 %empty, label %yes, label %forms
+  br i1 (icmp eq i64 %n, 0), label %yes, label %forms
 forms:
 {_BOTH_FORMS}  %sdata = getelementptr i8, ptr %s, i64 %sat
   %tdata = getelementptr i8, ptr %t, i64 %tat
   %shifted = lshr i32 %sstate, 2
-  %size = and i32 %shifted, 7
-  switch i32 %size, label %from32 [ i32 1, label %bytes  i32 2, label %from16 ]
+  switch i32 (and i32 %shifted, 7), label %from32 [ i32 1, label %bytes  i32 2, label %from16 ]
 bytes:
-  %few = icmp ule i64 %n, 8
-  br i1 %few, label %word, label %from8
+  br i1 (icmp ule i64 %n, 8), label %word, label %from8
 word:
   %before = sub i64 %n, 8
-  %sword.p = getelementptr i8, ptr %sdata, i64 %before
-  %tword.p = getelementptr i8, ptr %tdata, i64 %before
-  %sword = load i64, ptr %sword.p, align 1
-  %tword = load i64, ptr %tword.p, align 1
-  %bits = shl i64 %n, 3
-  %other.bits = sub i64 64, %bits
-  %schars = lshr i64 %sword, %other.bits
-  %tchars = lshr i64 %tword, %other.bits
-  %turned = call i64 @llvm.bswap.i64(i64 %schars)
-  %reversed = lshr i64 %turned, %other.bits
-  %mirrored = icmp eq i64 %reversed, %tchars
-  ret i1 %mirrored
+  %sword = load i64, ptr (getelementptr i8, ptr %sdata, i64 %before), align 1
+  %tword = load i64, ptr (getelementptr i8, ptr %tdata, i64 %before), align 1
+  %other.bits = sub i64 64, (shl i64 %n, 3)
+  %turned = call i64 @llvm.bswap.i64(i64 (lshr i64 %sword, %other.bits))
+  ret i1 (icmp eq i64 (lshr i64 %turned, %other.bits), (lshr i64 %tword, %other.bits))
 {_mirrored_loop(8)}{_mirrored_loop(16)}{_mirrored_loop(32)}
 others:
   %i = phi i64 [ 0, %forms ], [ %i1, %following ]
   %j = sub i64 %last, %i
   %sc = call i32 @PyUnicode_ReadChar(ptr %s, i64 %i)
-  %tc = call i32 @PyUnicode_ReadChar(ptr %t, i64 %j)
-  %same = icmp eq i32 %sc, %tc
-  br i1 %same, label %following, label %no
+  br i1 (icmp eq i32 %sc, (call i32 @PyUnicode_ReadChar(ptr %t, i64 %j))), label %following, label %no
 following:
   %i1 = add i64 %i, 1
-  %end = icmp eq i64 %i1, %n
-  br i1 %end, label %yes, label %others
+  br i1 (icmp eq i64 %i1, %n), label %yes, label %others
 yes:
   ret i1 true
 no:
@@ -199,25 +151,16 @@ no:
 # front of the characters are shifted out.
 _define("i1 @pyj_str_mirrored(ptr %s, ptr %t)", f"""
 {_load("n", "i64", "%s", STR["length"])}{_load("state", "i32", "%s", STR["state"])}
-  %own = icmp eq ptr %s, %t
-  %above = sub i64 %n, 1
-  %few = icmp ult i64 %above, 8
+  %few = icmp ult i64 (sub i64 %n, 1), 8
   %form = and i32 %state, {STR_STATE["sizes"] | STR_STATE["ascii"]}
   %plain = icmp eq i32 %form, {STR_STATE["one"] | STR_STATE["ascii"]}
-  %short = and i1 %few, %plain
-  %quick = and i1 %own, %short
-  br i1 %quick, label %word, label %other
+  br i1 (and i1 (icmp eq ptr %s, %t), (and i1 %few, %plain)), label %word, label %other
 word:
   %end = getelementptr i8, ptr %s, i64 %n
-  %last = getelementptr i8, ptr %end, i64 {STR["ascii"] - 8}
-  %all = load i64, ptr %last, align 1
-  %bits = shl i64 %n, 3
-  %out = sub i64 64, %bits
-  %chars = lshr i64 %all, %out
+  %out = sub i64 64, (shl i64 %n, 3)
+  %chars = lshr i64 (load i64, ptr (getelementptr i8, ptr %end, i64 {STR["ascii"] - 8}), align 1), %out
   %turned = call i64 @llvm.bswap.i64(i64 %chars)
-  %reversed = lshr i64 %turned, %out
-  %mirrored = icmp eq i64 %reversed, %chars
-  ret i1 %mirrored
+  ret i1 (icmp eq i64 (lshr i64 %turned, %out), %chars)
 other:
   %found = call i1 @pyj_str_mirrored_any(ptr %s, ptr %t)
   ret i1 %found""")
@@ -243,8 +186,7 @@ def _first_is_free() -> str:
         return _kept_is_null("first", None)
     return f"""{_kept_is_null("first.none", _KEPT[0])}
   %first.own = getelementptr i8, ptr %x, i64 {STR["wide"]}
-  %first.shared = icmp eq ptr %first.none.kept, %first.own
-  %first = or i1 %first.none, %first.shared
+  %first = or i1 %first.none, (icmp eq ptr %first.none.kept, %first.own)
 """
 
 
@@ -254,10 +196,8 @@ def _share(name: str, x: str, length: str) -> str:
     if not STR_IN_PIECES:
         return ""
     return f"""  %{name}.chars = getelementptr i8, ptr {x}, i64 {STR["wide"]}
-  %{name}.p = getelementptr i8, ptr {x}, i64 {_KEPT[0]}
-  store ptr %{name}.chars, ptr %{name}.p
-  %{name}.length.p = getelementptr i8, ptr {x}, i64 {_WCHARS}
-  store i64 {length}, ptr %{name}.length.p
+  store ptr %{name}.chars, ptr (getelementptr i8, ptr {x}, i64 {_KEPT[0]})
+  store i64 {length}, ptr (getelementptr i8, ptr {x}, i64 {_WCHARS})
 """
 
 
@@ -266,14 +206,10 @@ def _widen(name: str, of: str, to: str) -> str:
     return f"""
 widen{name}:
   %i{name} = phi i64 [ 0, %{'which' if to == 'i16' else 'four'} ], [ %j{name}, %widen{name} ]
-  %s{name} = getelementptr {of}, ptr %source, i64 %i{name}
-  %c{name} = load {of}, ptr %s{name}
-  %w{name} = zext {of} %c{name} to {to}
-  %t{name} = getelementptr {to}, ptr %target, i64 %i{name}
-  store {to} %w{name}, ptr %t{name}
+  %c{name} = load {of}, ptr (getelementptr {of}, ptr %source, i64 %i{name})
+  store {to} (zext {of} %c{name} to {to}), ptr (getelementptr {to}, ptr %target, i64 %i{name})
   %j{name} = add i64 %i{name}, 1
-  %m{name} = icmp ult i64 %j{name}, %n1
-  br i1 %m{name}, label %widen{name}, label %done{name}
+  br i1 (icmp ult i64 %j{name}, %n1), label %widen{name}, label %done{name}
 done{name}:
   ret ptr %to"""
 
@@ -284,32 +220,19 @@ done{name}:
 # is not small: @pyjitc_str_grows is 0 where memory does not come from it.
 _define("ptr @pyj_str_append(ptr %x, ptr %y)", f"""
   %slot = alloca ptr
-  %grows = load i64, ptr @pyjitc_str_grows
-  %may = icmp ne i64 %grows, 0
+  %may = icmp ne i64 (load i64, ptr @pyjitc_str_grows), 0
   %count = load i64, ptr %x
-  %single = icmp eq i64 %count, 1
 {_load("hash", "i64", "%x", STR["hash"])}
 {_load("xs", "i32", "%x", STR["state"])}{_load("ys", "i32", "%y", STR["state"])}
 {_load("m", "i64", "%x", STR["length"])}{_load("n", "i64", "%y", STR["length"])}
-  %unhashed = icmp eq i64 %hash, -1
   %xform = and i32 %xs, {STR_STATE["sizes"]}
   %yform = and i32 %ys, {STR_STATE["sizes"]}
-  %holds = icmp uge i32 %xform, %yform
-  %wider = xor i32 %ys, -1
   %ascii = and i32 %xs, {STR_STATE["ascii"]}
-  %loses = and i32 %ascii, %wider
-  %interned = and i32 %xs, 3
-  %both = and i32 %xs, %ys
-  %whole = and i32 %both, 32
-  %pieces = xor i32 %whole, 32
-  %bits1 = or i32 %interned, %loses
-  %bits = or i32 %bits1, %pieces
-  %alike = icmp eq i32 %bits, 0
-  %t1 = and i1 %may, %single
-  %t2 = and i1 %unhashed, %alike
-  %t4 = and i1 %t1, %t2
-  %t3 = and i1 %t4, %holds
-  br i1 %t3, label %mine, label %slow
+  %pieces = xor i32 (and i32 (and i32 %xs, %ys), 32), 32
+  %bits1 = or i32 (and i32 %xs, 3), (and i32 %ascii, (xor i32 %ys, -1))
+  %t1 = and i1 %may, (icmp eq i64 %count, 1)
+  %t2 = and i1 (icmp eq i64 %hash, -1), (icmp eq i32 (or i32 %bits1, %pieces), 0)
+  br i1 (and i1 (and i1 %t1, %t2), (icmp uge i32 %xform, %yform)), label %mine, label %slow
 mine:
   %plain = icmp ne i32 %ascii, 0
 {_first_is_free()}
@@ -319,61 +242,45 @@ wide:
   br label %measure
 measure:
   %more = phi i1 [ true, %mine ], [ %second, %wide ]
-  %alone = and i1 %first, %more
   %at = select i1 %plain, i64 {STR["ascii"]}, i64 {STR["wide"]}
-  %size32a = lshr i32 %xs, 2
-  %size32 = and i32 %size32a, 7
-  %size = zext i32 %size32 to i64
-  %m1 = add i64 %m, 1
-  %chars = mul i64 %m1, %size
-  %used = add i64 %at, %chars
+  %size = zext i32 (and i32 (lshr i32 %xs, 2), 7) to i64
+  %used = add i64 %at, (mul i64 (add i64 %m, 1), %size)
   %adds = mul i64 %n, %size
   %needed = add i64 %used, %adds
-  br i1 %alone, label %room, label %slow
+  br i1 (and i1 %first, %more), label %room, label %slow
 room:
   %small = icmp ule i64 %needed, {_SMALL}
-  %usedup = add i64 %used, 15
-  %steps = and i64 %usedup, -16
-  %large = icmp ugt i64 %used, {_SMALL}
-  br i1 %large, label %ask, label %have
+  %steps = and i64 (add i64 %used, 15), -16
+  br i1 (icmp ugt i64 %used, {_SMALL}), label %ask, label %have
 ask:
   %usable = call i64 @malloc_usable_size(ptr %x)
-  br label %have
 have:
   %capacity = phi i64 [ %steps, %room ], [ %usable, %ask ]
-  %fits = icmp ule i64 %needed, %capacity
-  br i1 %fits, label %copy, label %grow
+  br i1 (icmp ule i64 %needed, %capacity), label %copy, label %grow
 grow:
-  %eighth = lshr i64 %needed, 3
-  %spare = select i1 %small, i64 0, i64 %eighth
-  %request = add i64 %needed, %spare
-  %moved = call ptr @PyObject_Realloc(ptr %x, i64 %request)
-  %none = icmp eq ptr %moved, null
-  br i1 %none, label %memory, label %copy
+  %spare = select i1 %small, i64 0, i64 (lshr i64 %needed, 3)
+  %moved = call ptr @PyObject_Realloc(ptr %x, i64 (add i64 %needed, %spare))
+  br i1 (icmp eq ptr %moved, null), label %memory, label %copy
 copy:
   %to = phi ptr [ %x, %have ], [ %moved, %grow ]
   %newlen = add i64 %m, %n
-  %before = sub i64 %used, %size
-  %target = getelementptr i8, ptr %to, i64 %before
+  %target = getelementptr i8, ptr %to, i64 (sub i64 %used, %size)
 {_offset_of_characters("y", "ys")}  %source = getelementptr i8, ptr %y, i64 %yat
 {_store("lenp", "i64", "%newlen", "%to", STR["length"])}
   %same = icmp eq i32 %xform, %yform
   %n1 = add i64 %n, 1
-  %quad = icmp eq i64 %size, 4
-  br i1 %quad, label %share, label %copied
+  br i1 (icmp eq i64 %size, 4), label %share, label %copied
 share:
 {_share("wchars", "%to", "%newlen")}
   br label %copied
 copied:
   br i1 %same, label %bytes, label %which
 bytes:
-  %length = add i64 %adds, %size
-  call void @llvm.memcpy.p0.p0.i64(ptr %target, ptr %source, i64 %length, i1 false)
+  call void @llvm.memcpy.p0.p0.i64(ptr %target, ptr %source, i64 (add i64 %adds, %size), i1 false)
   ret ptr %to
 which:
-  %two = icmp eq i64 %size, 2
   %one = icmp eq i32 %yform, {STR_STATE["one"]}
-  br i1 %two, label %widen12, label %four
+  br i1 (icmp eq i64 %size, 2), label %widen12, label %four
 four:
   br i1 %one, label %widen14, label %widen24
 {_widen("12", "i8", "i16")}{_widen("14", "i8", "i32")}{_widen("24", "i16", "i32")}
@@ -390,20 +297,14 @@ slow:
 # The same for one character, which is passed without an object. Blocks of memory have a multiple of eight bytes: if
 # the text ends within eight bytes there is room for another character.
 _define("ptr @pyj_str_append_code_wide(ptr %x, i64 %code)", f"""
-  %grows = load i64, ptr @pyjitc_str_grows
-  %may = icmp ne i64 %grows, 0
-  %count = load i64, ptr %x
-  %single = icmp eq i64 %count, 1
+  %may = icmp ne i64 (load i64, ptr @pyjitc_str_grows), 0
+  %single = icmp eq i64 (load i64, ptr %x), 1
 {_load("hash", "i64", "%x", STR["hash"])}{_load("xs", "i32", "%x", STR["state"])}
 {_load("m", "i64", "%x", STR["length"])}{_first_is_free()}
   %unhashed = icmp eq i64 %hash, -1
   %form = and i32 %xs, {STR_STATE["sizes"] | 3}
-  %ascii = and i32 %xs, {STR_STATE["ascii"]}
-  %plain = icmp ne i32 %ascii, 0
-  %t1 = and i1 %may, %single
-  %t2 = and i1 %unhashed, %first
-  %t3 = and i1 %t1, %t2
-  br i1 %t3, label %mine, label %other
+  %plain = icmp ne i32 (and i32 %xs, {STR_STATE["ascii"]}), 0
+  br i1 (and i1 (and i1 %may, %single), (and i1 %unhashed, %first)), label %mine, label %other
 mine:
   switch i32 %form, label %other [ i32 {STR_STATE["one"]}, label %one  i32 {STR_STATE["two"]}, label %two
                                    i32 {STR_STATE["four"]}, label %four ]
@@ -417,32 +318,22 @@ four:
 limit:
   %below = phi i64 [ %most, %one ], [ 65536, %two ], [ {0x110000}, %four ]
   %size = phi i64 [ 1, %one ], [ 2, %two ], [ 4, %four ]
-  %holds = icmp ult i64 %code, %below
-  br i1 %holds, label %measure, label %other
+  br i1 (icmp ult i64 %code, %below), label %measure, label %other
 measure:
   br i1 %plain, label %room, label %wide
 wide:
 {_kept_is_null("second", _KEPT[1])}
   br i1 %second, label %room, label %other
 room:
-  %at = select i1 %plain, i64 {STR["ascii"]}, i64 {STR["wide"]}
-  %chars = mul i64 %m, %size
-  %end = add i64 %at, %chars
+  %end = add i64 (select i1 %plain, i64 {STR["ascii"]}, i64 {STR["wide"]}), (mul i64 %m, %size)
   %used = add i64 %end, %size
-  %inside = and i64 %used, 7
-  %free = icmp ne i64 %inside, 0
-  br i1 %free, label %put, label %ask
+  br i1 (icmp ne i64 (and i64 %used, 7), 0), label %put, label %ask
 ask:
-  %small = icmp ule i64 %used, {_SMALL}
-  br i1 %small, label %step, label %large
+  br i1 (icmp ule i64 %used, {_SMALL}), label %step, label %large
 step:
-  %inside16 = and i64 %used, 15
-  %half = icmp ne i64 %inside16, 0
-  br i1 %half, label %put, label %other
+  br i1 (icmp ne i64 (and i64 %used, 15), 0), label %put, label %other
 large:
-  %usable = call i64 @malloc_usable_size(ptr %x)
-  %fits = icmp ult i64 %used, %usable
-  br i1 %fits, label %put, label %other
+  br i1 (icmp ult i64 %used, (call i64 @malloc_usable_size(ptr %x))), label %put, label %other
 put:
   %last = getelementptr i8, ptr %x, i64 %end
   %null = getelementptr i8, ptr %x, i64 %used
@@ -450,25 +341,21 @@ put:
   store i64 %m1, ptr %m.p
   switch i64 %size, label %put1 [ i64 2, label %put2  i64 4, label %put4 ]
 put1:
-  %code1 = trunc i64 %code to i8
-  store i8 %code1, ptr %last
+  store i8 (trunc i64 %code to i8), ptr %last
   store i8 0, ptr %null
   ret ptr %x
 put2:
-  %code2 = trunc i64 %code to i16
-  store i16 %code2, ptr %last
+  store i16 (trunc i64 %code to i16), ptr %last
   store i16 0, ptr %null
   ret ptr %x
 put4:
-  %code4 = trunc i64 %code to i32
-  store i32 %code4, ptr %last
+  store i32 (trunc i64 %code to i32), ptr %last
   store i32 0, ptr %null
 {_share("wchars", "%x", "%m1")}
   ret ptr %x
 other:
   %char = call ptr @pyj_str_char(i64 %code)
-  %failed = icmp eq ptr %char, null
-  br i1 %failed, label %drop, label %join
+  br i1 (icmp eq ptr %char, null), label %drop, label %join
 join:
   %made = call ptr @pyj_str_append(ptr %x, ptr %char)
   call void @Py_DecRef(ptr %char)
@@ -478,33 +365,21 @@ drop:
   ret ptr null""", shared=True)
 _define("ptr @pyj_str_append_code(ptr %x, i64 %code)", f"""
   %grows = load i64, ptr @pyjitc_str_grows
-  %may = icmp ne i64 %grows, 0
   %count = load i64, ptr %x
-  %single = icmp eq i64 %count, 1
 {_load("hash", "i64", "%x", STR["hash"])}{_load("xs", "i32", "%x", STR["state"])}
 {_load("m", "i64", "%x", STR["length"])}{_kept_is_null("first", _KEPT[0])}
-  %unhashed = icmp eq i64 %hash, -1
   %form = and i32 %xs, {STR_STATE["sizes"] | STR_STATE["ascii"] | 3}
-  %plain = icmp eq i32 %form, {STR_STATE["one"] | STR_STATE["ascii"]}
-  %low = icmp ult i64 %code, 128
   %used = add i64 %m, {STR["ascii"] + 1}
-  %inside = and i64 %used, 7
-  %free = icmp ne i64 %inside, 0
-  %t1 = and i1 %may, %single
-  %t2 = and i1 %unhashed, %plain
-  %t3 = and i1 %low, %first
-  %t4 = and i1 %t1, %t2
-  %t5 = and i1 %t3, %free
-  %t6 = and i1 %t4, %t5
-  br i1 %t6, label %put, label %other
+  %free = icmp ne i64 (and i64 %used, 7), 0
+  %t1 = and i1 (icmp ne i64 %grows, 0), (icmp eq i64 %count, 1)
+  %t2 = and i1 (icmp eq i64 %hash, -1), (icmp eq i32 %form, {STR_STATE["one"] | STR_STATE["ascii"]})
+  %t3 = and i1 (icmp ult i64 %code, 128), %first
+  br i1 (and i1 (and i1 %t1, %t2), (and i1 %t3, %free)), label %put, label %other
 put:
   %null = getelementptr i8, ptr %x, i64 %used
-  %last = getelementptr i8, ptr %null, i64 -1
-  %byte = trunc i64 %code to i8
-  store i8 %byte, ptr %last
+  store i8 (trunc i64 %code to i8), ptr (getelementptr i8, ptr %null, i64 -1)
   store i8 0, ptr %null
-  %m1 = add i64 %m, 1
-  store i64 %m1, ptr %m.p
+  store i64 (add i64 %m, 1), ptr %m.p
   ret ptr %x
 other:
   %made = call ptr @pyj_str_append_code_wide(ptr %x, i64 %code)
@@ -517,36 +392,30 @@ start:
 size:
   %i = phi i64 [ 0, %start ], [ %i1, %ascii ]
   %sum = phi i64 [ 0, %start ], [ %sum1, %ascii ]
-  %xp = getelementptr ptr, ptr %parts, i64 %i
-  %x = load ptr, ptr %xp
+  %x = load ptr, ptr (getelementptr ptr, ptr %parts, i64 %i)
 {_load("state", "i32", "%x", STR["state"])}{_load("m", "i64", "%x", STR["length"])}
   %bits = and i32 %state, {STR_STATE["sizes"] | STR_STATE["ascii"]}
-  %plain = icmp eq i32 %bits, {STR_STATE["one"] | STR_STATE["ascii"]}
-  br i1 %plain, label %ascii, label %slow
+  br i1 (icmp eq i32 %bits, {STR_STATE["one"] | STR_STATE["ascii"]}), label %ascii, label %slow
 ascii:
   %sum1 = add i64 %sum, %m
   %i1 = add i64 %i, 1
-  %more = icmp ult i64 %i1, %n
-  br i1 %more, label %size, label %make
+  br i1 (icmp ult i64 %i1, %n), label %size, label %make
 make:
   %made = call ptr @PyUnicode_New(i64 %sum1, i32 127)
-  %none = icmp eq ptr %made, null
-  br i1 %none, label %out, label %begin
+  br i1 (icmp eq ptr %made, null), label %out, label %begin
 begin:
   %data = getelementptr i8, ptr %made, i64 {STR["ascii"]}
   br label %copy
 copy:
   %k = phi i64 [ 0, %begin ], [ %k1, %copy ]
   %to = phi ptr [ %data, %begin ], [ %to1, %copy ]
-  %yp = getelementptr ptr, ptr %parts, i64 %k
-  %y = load ptr, ptr %yp
+  %y = load ptr, ptr (getelementptr ptr, ptr %parts, i64 %k)
 {_load("length", "i64", "%y", STR["length"])}
   %from = getelementptr i8, ptr %y, i64 {STR["ascii"]}
   call void @llvm.memcpy.p0.p0.i64(ptr %to, ptr %from, i64 %length, i1 false)
   %to1 = getelementptr i8, ptr %to, i64 %length
   %k1 = add i64 %k, 1
-  %left = icmp ult i64 %k1, %n
-  br i1 %left, label %copy, label %out
+  br i1 (icmp ult i64 %k1, %n), label %copy, label %out
 out:
   ret ptr %made
 slow:
@@ -559,27 +428,21 @@ slow:
 _define("ptr @pyj_str_reversed(ptr %s, ptr %slice)", f"""
 {_load("state", "i32", "%s", STR["state"])}{_load("n", "i64", "%s", STR["length"])}
   %bits = and i32 %state, {STR_STATE["sizes"] | STR_STATE["ascii"]}
-  %ascii = icmp eq i32 %bits, {STR_STATE["one"] | STR_STATE["ascii"]}
-  br i1 %ascii, label %make, label %ask
+  br i1 (icmp eq i32 %bits, {STR_STATE["one"] | STR_STATE["ascii"]}), label %make, label %ask
 make:
   %made = call ptr @PyUnicode_New(i64 %n, i32 127)
-  %none = icmp eq ptr %made, null
-  br i1 %none, label %out, label %start
+  br i1 (icmp eq ptr %made, null), label %out, label %start
 start:
   %from = getelementptr i8, ptr %s, i64 {STR["ascii"] - 1}
   %to = getelementptr i8, ptr %made, i64 {STR["ascii"]}
   br label %test
 test:
   %left = phi i64 [ %n, %start ], [ %less, %copy ]
-  %more = icmp ne i64 %left, 0
-  br i1 %more, label %copy, label %out
+  br i1 (icmp ne i64 %left, 0), label %copy, label %out
 copy:
   %source = getelementptr i8, ptr %from, i64 %left
-  %char = load i8, ptr %source
   %less = sub i64 %left, 1
-  %place = sub i64 %n, %left
-  %target = getelementptr i8, ptr %to, i64 %place
-  store i8 %char, ptr %target
+  store i8 (load i8, ptr %source), ptr (getelementptr i8, ptr %to, i64 (sub i64 %n, %left))
   br label %test
 out:
   ret ptr %made

@@ -29,9 +29,7 @@ NEXT_PLACE = """
 next:
   %perturb1 = lshr i64 %perturb, 5
   %five = mul i64 %place, 5
-  %more = add i64 %five, %perturb1
-  %sum = add i64 %more, 1
-  %place1 = and i64 %sum, %mask
+  %place1 = and i64 (add i64 (add i64 %five, %perturb1), 1), %mask
   br label %look
 """
 
@@ -40,28 +38,20 @@ next:
 # CPython's hash of an int: the value modulo 2**61 - 1, with its sign.
 _define("i64 @pyj_int_hash(i64 %k)", """
   %negative = icmp slt i64 %k, 0
-  %minus = sub i64 0, %k
-  %size = select i1 %negative, i64 %minus, i64 %k
-  %low = and i64 %size, 2305843009213693951
-  %high = lshr i64 %size, 61
-  %sum = add i64 %low, %high
+  %size = select i1 %negative, i64 (sub i64 0, %k), i64 %k
+  %sum = add i64 (and i64 %size, 2305843009213693951), (lshr i64 %size, 61)
   %over = icmp uge i64 %sum, 2305843009213693951
-  %less = sub i64 %sum, 2305843009213693951
-  %rest = select i1 %over, i64 %less, i64 %sum
-  %opposite = sub i64 0, %rest
-  %signed = select i1 %negative, i64 %opposite, i64 %rest
-  %error = icmp eq i64 %signed, -1
-  %result = select i1 %error, i64 -2, i64 %signed
+  %rest = select i1 %over, i64 (sub i64 %sum, 2305843009213693951), i64 %sum
+  %signed = select i1 %negative, i64 (sub i64 0, %rest), i64 %rest
+  %result = select i1 (icmp eq i64 %signed, -1), i64 -2, i64 %signed
   ret i64 %result""")
 
 _SIZE_AND_SIGN = ("""
   %digits = lshr i64 %tag, 3
-  %low = and i64 %tag, 3
-  %sign = sub i64 1, %low
+  %sign = sub i64 1, (and i64 %tag, 3)
 """ if LONG_TAGGED else """
   %digits = call i64 @llvm.abs.i64(i64 %tag, i1 false)
-  %sign.up = icmp slt i64 %tag, 0
-  %sign = select i1 %sign.up, i64 -1, i64 1
+  %sign = select i1 (icmp slt i64 %tag, 0), i64 -1, i64 1
 """)
 
 
@@ -74,10 +64,7 @@ def small_int(pointer: str, block: str, otherwise: str) -> str:
   switch i64 %digits, label %{otherwise} [ i64 0, label %small  i64 1, label %small  i64 2, label %two ]
 two:
 {_load("second", "i32", pointer, LONG_DIGITS + 4)}
-  %wide = zext i32 %second to i64
-  %up = shl i64 %wide, 30
-  %both = or i64 %up, %one
-  br label %small
+  %both = or i64 (shl i64 (zext i32 %second to i64), 30), %one
 small:
   %size = phi i64 [ %one, %{block} ], [ %one, %{block} ], [ %both, %two ]
   %value = mul i64 %sign, %size
@@ -87,56 +74,39 @@ small:
 # Whether an object is the int k: 0, 1, or 2 where the C API must be called.
 _define("i32 @pyj_int_is(ptr %o, i64 %k)", f"""
 {_load("class", "ptr", "%o", OB_TYPE)}
-  %exact = icmp eq ptr %class, @PyLong_Type
-  br i1 %exact, label %int, label %ask
+  br i1 (icmp eq ptr %class, @PyLong_Type), label %int, label %ask
 int:
 {small_int("%o", "int", "ask")}  %same = icmp eq i64 %value, %k
-  %result = zext i1 %same to i32
-  ret i32 %result
+  ret i32 (zext i1 %same to i32)
 ask:
   ret i32 2""")
 
 _define("i64 @pyj_str_hash(ptr %s)", f"""
 {_load("known", "i64", "%s", STR["hash"])}
-  %unknown = icmp eq i64 %known, -1
-  br i1 %unknown, label %find, label %done
+  br i1 (icmp eq i64 %known, -1), label %find, label %done
 find:
-  %found = call i64 @PyObject_Hash(ptr %s)
-  ret i64 %found
+  ret i64 (call i64 @PyObject_Hash(ptr %s))
 done:
   ret i64 %known""")
 
 # Whether two texts with the same hash are equal. Bits of the state: 28 character size, 32 compact, 64 ASCII.
 _define("i1 @pyj_str_same(ptr %x, ptr %y)", f"""
 {_load("n", "i64", "%x", STR["length"])}{_load("m", "i64", "%y", STR["length"])}
-  %alike = icmp eq i64 %n, %m
-  br i1 %alike, label %forms, label %no
+  br i1 (icmp eq i64 %n, %m), label %forms, label %no
 forms:
 {_load("xstate", "i32", "%x", STR["state"])}{_load("ystate", "i32", "%y", STR["state"])}
-  %differ = xor i32 %xstate, %ystate
-  %form = and i32 %differ, 124
-  %one = icmp eq i32 %form, 0
+  %form = and i32 (xor i32 %xstate, %ystate), 124
   %compact = and i32 %xstate, 32
-  %near = icmp ne i32 %compact, 0
-  %direct = and i1 %one, %near
-  br i1 %direct, label %bytes, label %rare
+  br i1 (and i1 (icmp eq i32 %form, 0), (icmp ne i32 %compact, 0)), label %bytes, label %rare
 bytes:
-  %ascii = and i32 %xstate, 64
-  %plain = icmp ne i32 %ascii, 0
-  %start = select i1 %plain, i64 {STR["ascii"]}, i64 {STR["wide"]}
+  %start = select i1 (icmp ne i32 (and i32 %xstate, 64), 0), i64 {STR["ascii"]}, i64 {STR["wide"]}
   %kind = lshr i32 %xstate, 2
-  %width = and i32 %kind, 7
-  %each = zext i32 %width to i64
-  %size = mul i64 %n, %each
+  %size = mul i64 %n, (zext i32 (and i32 %kind, 7) to i64)
   %xdata = getelementptr i8, ptr %x, i64 %start
   %ydata = getelementptr i8, ptr %y, i64 %start
-  %order = call i32 @memcmp(ptr %xdata, ptr %ydata, i64 %size)
-  %equal = icmp eq i32 %order, 0
-  ret i1 %equal
+  ret i1 (icmp eq i32 (call i32 @memcmp(ptr %xdata, ptr %ydata, i64 %size)), 0)
 rare:
-  %compared = call i32 @PyUnicode_Compare(ptr %x, ptr %y)
-  %same = icmp eq i32 %compared, 0
-  ret i1 %same
+  ret i1 (icmp eq i32 (call i32 @PyUnicode_Compare(ptr %x, ptr %y)), 0)
 no:
   ret i1 false""")
 
@@ -147,39 +117,29 @@ _define("i64 @pyj_pair_hash(ptr %k)", f"""
 {_load("y", "i64", "%k", 8)}
   %xhash = call i64 @pyj_int_hash(i64 %x)
   %yhash = call i64 @pyj_int_hash(i64 %y)
-  %xlane = mul i64 %xhash, {_P2}
-  %x1 = add i64 {_P5}, %xlane
+  %x1 = add i64 {_P5}, (mul i64 %xhash, {_P2})
   %x2 = call i64 @llvm.fshl.i64(i64 %x1, i64 %x1, i64 31)
-  %x3 = mul i64 %x2, {_P1}
-  %ylane = mul i64 %yhash, {_P2}
-  %y1 = add i64 %x3, %ylane
+  %y1 = add i64 (mul i64 %x2, {_P1}), (mul i64 %yhash, {_P2})
   %y2 = call i64 @llvm.fshl.i64(i64 %y1, i64 %y1, i64 31)
-  %y3 = mul i64 %y2, {_P1}
-  %sum = add i64 %y3, {2 ^ _P5 ^ 3527539}
-  %error = icmp eq i64 %sum, -1
-  %result = select i1 %error, i64 1546275796, i64 %sum
+  %sum = add i64 (mul i64 %y2, {_P1}), {2 ^ _P5 ^ 3527539}
+  %result = select i1 (icmp eq i64 %sum, -1), i64 1546275796, i64 %sum
   ret i64 %result""")
 # Whether an object is a tuple of these two ints: 0, 1, or 2 where the C API must be called.
 _define("i32 @pyj_pair_is(ptr %o, ptr %k)", f"""
 {_load("class", "ptr", "%o", OB_TYPE)}
-  %exact = icmp eq ptr %class, @PyTuple_Type
-  br i1 %exact, label %tuple, label %ask
+  br i1 (icmp eq ptr %class, @PyTuple_Type), label %tuple, label %ask
 tuple:
 {_load("size", "i64", "%o", platform.OB_SIZE)}
-  %two = icmp eq i64 %size, 2
-  br i1 %two, label %items, label %no
+  br i1 (icmp eq i64 %size, 2), label %items, label %no
 items:
   %x = load i64, ptr %k
 {_load("y", "i64", "%k", 8)}{_load("first", "ptr", "%o", platform.TUPLE_ITEMS)}
 {_load("second", "ptr", "%o", platform.TUPLE_ITEMS + 8)}
   %xis = call i32 @pyj_int_is(ptr %first, i64 %x)
   %yis = call i32 @pyj_int_is(ptr %second, i64 %y)
-  %either = or i32 %xis, %yis
-  %unknown = icmp uge i32 %either, 2
-  br i1 %unknown, label %ask, label %known
+  br i1 (icmp uge i32 (or i32 %xis, %yis), 2), label %ask, label %known
 known:
-  %both = and i32 %xis, %yis
-  ret i32 %both
+  ret i32 (and i32 %xis, %yis)
 no:
   ret i32 0
 ask:
@@ -189,10 +149,7 @@ _define("ptr @pyj_pair_new(ptr %k)", f"""
 {_load("y", "i64", "%k", 8)}
   %first = call ptr @PyLong_FromLongLong(i64 %x)
   %second = call ptr @PyLong_FromLongLong(i64 %y)
-  %lost1 = icmp eq ptr %first, null
-  %lost2 = icmp eq ptr %second, null
-  %lost = or i1 %lost1, %lost2
-  br i1 %lost, label %none, label %pack
+  br i1 (or i1 (icmp eq ptr %first, null), (icmp eq ptr %second, null)), label %none, label %pack
 pack:
   %made = call ptr (i64, ...) @PyTuple_Pack(i64 2, ptr %first, ptr %second)
   call void @Py_DecRef(ptr %first)
@@ -205,13 +162,9 @@ none:
 
 _SMALL = """
   %shifted = add i64 %v, 5
-  %cached = icmp ult i64 %shifted, 262
   %negative = icmp slt i64 %v, 0
-  %minus = sub i64 0, %v
-  %size = select i1 %negative, i64 %minus, i64 %v
-  %long = icmp uge i64 %size, 1073741824
-  %unfit = or i1 %cached, %long
-  br i1 %unfit, label %no, label %count
+  %size = select i1 %negative, i64 (sub i64 0, %v), i64 %v
+  br i1 (or i1 (icmp ult i64 %shifted, 262), (icmp uge i64 %size, 1073741824)), label %no, label %count
 """
 _ONE_DIGIT, _SIGNED = (("""
   %few = lshr i64 %tag, 3
@@ -226,34 +179,26 @@ _define("i1 @pyj_becomes_int(ptr %slot, i64 %v)", f"""
 {_SMALL}
 count:
   %o = load ptr, ptr %slot
-  %references = load i64, ptr %o
-  %own = icmp eq i64 %references, 1
-  br i1 %own, label %class, label %no
+  br i1 (icmp eq i64 (load i64, ptr %o), 1), label %class, label %no
 class:
 {_load("of", "ptr", "%o", OB_TYPE)}
-  %exact = icmp eq ptr %of, @PyLong_Type
-  br i1 %exact, label %digit, label %no
+  br i1 (icmp eq ptr %of, @PyLong_Type), label %digit, label %no
 digit:
 {_load("tag", "i64", "%o", LONG_TAG)}{_ONE_DIGIT}
   br i1 %single, label %yes, label %no
 yes:
 {_SIGNED}
   store i64 %new, ptr %tag.p
-  %where = getelementptr i8, ptr %o, i64 {LONG_DIGITS}
-  %digits = trunc i64 %size to i32
-  store i32 %digits, ptr %where
+  store i32 (trunc i64 %size to i32), ptr (getelementptr i8, ptr %o, i64 {LONG_DIGITS})
   ret i1 true
 no:
   ret i1 false""")
 _define("i1 @pyj_becomes_float(ptr %slot, double %v)", f"""
   %o = load ptr, ptr %slot
-  %references = load i64, ptr %o
-  %own = icmp eq i64 %references, 1
-  br i1 %own, label %class, label %no
+  br i1 (icmp eq i64 (load i64, ptr %o), 1), label %class, label %no
 class:
 {_load("of", "ptr", "%o", OB_TYPE)}
-  %exact = icmp eq ptr %of, @PyFloat_Type
-  br i1 %exact, label %yes, label %no
+  br i1 (icmp eq ptr %of, @PyFloat_Type), label %yes, label %no
 yes:
 {_store("where", "double", "%v", "%o", platform.FLOAT_VALUE)}
   ret i1 true
@@ -265,24 +210,16 @@ no:
 _define("i64 @pyj_dict_index(ptr %indices, i64 %i, i64 %width)", """
   switch i64 %width, label %eight [ i64 0, label %one  i64 1, label %two  i64 2, label %four ]
 one:
-  %p1 = getelementptr i8, ptr %indices, i64 %i
-  %n1 = load i8, ptr %p1
-  %v1 = sext i8 %n1 to i64
+  %v1 = sext i8 (load i8, ptr (getelementptr i8, ptr %indices, i64 %i)) to i64
   br label %done
 two:
-  %p2 = getelementptr i16, ptr %indices, i64 %i
-  %n2 = load i16, ptr %p2
-  %v2 = sext i16 %n2 to i64
+  %v2 = sext i16 (load i16, ptr (getelementptr i16, ptr %indices, i64 %i)) to i64
   br label %done
 four:
-  %p4 = getelementptr i32, ptr %indices, i64 %i
-  %n4 = load i32, ptr %p4
-  %v4 = sext i32 %n4 to i64
+  %v4 = sext i32 (load i32, ptr (getelementptr i32, ptr %indices, i64 %i)) to i64
   br label %done
 eight:
-  %p8 = getelementptr i64, ptr %indices, i64 %i
-  %v8 = load i64, ptr %p8
-  br label %done
+  %v8 = load i64, ptr (getelementptr i64, ptr %indices, i64 %i)
 done:
   %n = phi i64 [ %v1, %one ], [ %v2, %two ], [ %v4, %four ], [ %v8, %eight ]
   ret i64 %n""")
@@ -301,9 +238,7 @@ if platform.PYTHON < (3, 11):
   %below2 = icmp ugt i64 %size, 255
   %below4 = icmp ugt i64 %size, 65535
   %below8 = icmp ugt i64 %size, 4294967295
-  %width1 = zext i1 %below2 to i64
-  %width2 = select i1 %below4, i64 2, i64 %width1
-  %width = select i1 %below8, i64 3, i64 %width2
+  %width = select i1 %below8, i64 3, i64 (select i1 %below4, i64 2, i64 (zext i1 %below2 to i64))
   %total = shl i64 %size, %width
 """
 else:
@@ -332,16 +267,13 @@ _SEARCH = f"""
   %indices = getelementptr i8, ptr %keys, i64 {KEYS["indices"]}
   %entries = getelementptr i8, ptr %indices, i64 %total
   %place0 = and i64 %hash, %mask
-  br label %look
 look:
   %place = phi i64 [ %place0, %search ], [ %place1, %next ]
   %perturb = phi i64 [ %hash, %search ], [ %perturb1, %next ]
   %n = call i64 @pyj_dict_index(ptr %indices, i64 %place, i64 %width)
-  %used = icmp sge i64 %n, 0
-  br i1 %used, label %entry, label %none
+  br i1 (icmp sge i64 %n, 0), label %entry, label %none
 none:
-  %free = icmp eq i64 %n, -1
-  br i1 %free, label %absent, label %next
+  br i1 (icmp eq i64 %n, -1), label %absent, label %next
 {NEXT_PLACE}"""
 _END = f"""
 absent:
@@ -356,18 +288,14 @@ for _k, _t in (("int", "i64"), ("pair", "ptr")):
 {_KIND_OF_INTS}
 search:{_SEARCH}
 entry:
-  %offset = mul i64 %n, 24
-  %e = getelementptr i8, ptr %entries, i64 %offset
-  %ehash = load i64, ptr %e
-  %alike = icmp eq i64 %ehash, %hash
-  br i1 %alike, label %key, label %next
+  %e = getelementptr i8, ptr %entries, i64 (mul i64 %n, 24)
+  br i1 (icmp eq i64 (load i64, ptr %e), %hash), label %key, label %next
 key:
 {_load("o", "ptr", "%e", 8)}
   %is = call i32 @pyj_{_k}_is(ptr %o, {_t} %k)
   switch i32 %is, label %ask [ i32 0, label %next  i32 1, label %found ]
 found:
-  %slot = getelementptr i8, ptr %e, i64 16
-  ret ptr %slot
+  ret ptr (getelementptr i8, ptr %e, i64 16)
 {_END}""" if platform.tables_are_known() else _UNKNOWN)
 
 _define("ptr @pyj_dict_slot_str(ptr %d, ptr %k)", f"""
@@ -378,39 +306,28 @@ search:
   %keyat = select i1 %short, i64 0, i64 8
 {_SEARCH}
 entry:
-  %offset = mul i64 %n, %stride
-  %e = getelementptr i8, ptr %entries, i64 %offset
+  %e = getelementptr i8, ptr %entries, i64 (mul i64 %n, %stride)
   %op = getelementptr i8, ptr %e, i64 %keyat
   %o = load ptr, ptr %op
-  %same = icmp eq ptr %o, %k
-  br i1 %same, label %found, label %compare
+  br i1 (icmp eq ptr %o, %k), label %found, label %compare
 compare:
-  %own = getelementptr i8, ptr %o, i64 {STR["hash"]}
-  %hashp = select i1 %short, ptr %own, ptr %e
-  %ehash = load i64, ptr %hashp
-  %alike = icmp eq i64 %ehash, %hash
-  br i1 %alike, label %class, label %next
+  %hashp = select i1 %short, ptr (getelementptr i8, ptr %o, i64 {STR["hash"]}), ptr %e
+  br i1 (icmp eq i64 (load i64, ptr %hashp), %hash), label %class, label %next
 class:
 {_load("of", "ptr", "%o", OB_TYPE)}
-  %exact = icmp eq ptr %of, @PyUnicode_Type
-  br i1 %exact, label %text, label %ask
+  br i1 (icmp eq ptr %of, @PyUnicode_Type), label %text, label %ask
 text:
-  %equal = call i1 @pyj_str_same(ptr %o, ptr %k)
-  br i1 %equal, label %found, label %next
+  br i1 (call i1 @pyj_str_same(ptr %o, ptr %k)), label %found, label %next
 found:
-  %slot = getelementptr i8, ptr %op, i64 8
-  ret ptr %slot
+  ret ptr (getelementptr i8, ptr %op, i64 8)
 {_END}""" if platform.tables_are_known() else _UNKNOWN)
 
 _define("ptr @pyj_dict_get_object(ptr %d, ptr %k)", f"""
   %found = call ptr @PyDict_GetItemWithError(ptr %d, ptr %k)
-  %none = icmp eq ptr %found, null
-  br i1 %none, label %missing, label %have
+  br i1 (icmp eq ptr %found, null), label %missing, label %have
 missing:
   %error = call ptr @PyErr_Occurred()
-  %raised = icmp ne ptr %error, null
-  %result = select i1 %raised, ptr {_ASK}, ptr null
-  ret ptr %result
+  ret ptr (select i1 (icmp ne ptr %error, null), ptr {_ASK}, ptr null)
 have:
   ret ptr %found""", shared=True)
 
@@ -418,8 +335,7 @@ _TYPES = {"int": "i64", "float": "double", "str": "ptr", "pair": "ptr", "object"
 _ASKED = {  # the expression of the key in calls of the C API
     **{k: (f"""
   %key = call ptr @{make}({t} %k)
-  %bad = icmp eq ptr %key, null
-  br i1 %bad, label %fail, label %boxed
+  br i1 (icmp eq ptr %key, null), label %fail, label %boxed
 boxed:
 """, "  call void @Py_DecRef(ptr %key)\n") for k, t, make in (
         ("int", "i64", "PyLong_FromLongLong"), ("pair", "ptr", "pyj_pair_new"))},
@@ -430,26 +346,20 @@ for _n, _k in enumerate(("int", "str", "pair"), 1):
     # Version numbers that the interpreter, which counts from 1, does not reach: each image has its own.
     TEXT[f"pyj_versions_{_k}"] = f"@pyj_versions_{_k} = internal global i64 {_n << 60}"
     _define(f"void @pyj_dict_version_{_k}(ptr %d)", f"""
-  %last = load i64, ptr @pyj_versions_{_k}
-  %next = add i64 %last, {1 << _VERSION_BITS}
+  %next = add i64 (load i64, ptr @pyj_versions_{_k}), {1 << _VERSION_BITS}
   store i64 %next, ptr @pyj_versions_{_k}
 {_load("version", "i64", "%d", DICT["version"])}
-  %kept = and i64 %version, {(1 << _VERSION_BITS) - 1}
-  %new = or i64 %kept, %next
-  store i64 %new, ptr %version.p
+  store i64 (or i64 (and i64 %version, {(1 << _VERSION_BITS) - 1}), %next), ptr %version.p
   ret void""")
     _box, _drop = _ASKED[_k]
     _define(f"ptr @pyj_dict_get_{_k}(ptr %d, {_TYPES[_k]} %k)", f"""
   %slot = call ptr @pyj_dict_slot_{_k}(ptr %d, {_TYPES[_k]} %k)
   %at = ptrtoint ptr %slot to i64
-  %there = icmp ugt i64 %at, 1
-  br i1 %there, label %found, label %other
+  br i1 (icmp ugt i64 %at, 1), label %found, label %other
 found:
-  %value = load ptr, ptr %slot
-  ret ptr %value
+  ret ptr (load ptr, ptr %slot)
 other:
-  %absent = icmp eq i64 %at, 0
-  br i1 %absent, label %none, label %ask
+  br i1 (icmp eq i64 %at, 0), label %none, label %ask
 none:
   ret ptr null
 ask:{_box}
@@ -457,14 +367,10 @@ ask:{_box}
 {_drop}  ret ptr %asked
 {_FAIL[_k].format(f"ptr {_ASK}")}""", shared=True)
     _define(f"i32 @pyj_dict_has_{_k}(ptr %d, {_TYPES[_k]} %k)", f"""
-  %slot = call ptr @pyj_dict_slot_{_k}(ptr %d, {_TYPES[_k]} %k)
-  %at = ptrtoint ptr %slot to i64
-  %rare = icmp eq i64 %at, 1
-  br i1 %rare, label %ask, label %known
+  %at = ptrtoint ptr (call ptr @pyj_dict_slot_{_k}(ptr %d, {_TYPES[_k]} %k)) to i64
+  br i1 (icmp eq i64 %at, 1), label %ask, label %known
 known:
-  %there = icmp ne i64 %at, 0
-  %result = zext i1 %there to i32
-  ret i32 %result
+  ret i32 (zext i1 (icmp ne i64 %at, 0) to i32)
 ask:{_box}
   %asked = call i32 @PyDict_Contains(ptr %d, ptr %key)
 {_drop}  ret i32 %asked
@@ -473,36 +379,28 @@ ask:{_box}
         _make = {"int": "PyLong_FromLongLong", "float": "PyFloat_FromDouble"}[_v]
         _watched = f"""
 {_load("version", "i64", "%d", DICT["version"])}
-  %watchers = and i64 %version, {DICT_WATCHERS}
-  %watched = icmp ne i64 %watchers, 0
-  br i1 %watched, label %store, label %alter
-""" if DICT_WATCHERS else "  br label %alter\n"
+  br i1 (icmp ne i64 (and i64 %version, {DICT_WATCHERS}), 0), label %store, label %alter
+""" if DICT_WATCHERS else ""
         # Replaces a number by another: no entry moves. The dict gets a new version, as with any change.
         _define(f"i32 @pyj_dict_put_{_k}_{_v}(ptr %d, {_TYPES[_k]} %k, {_TYPES[_v]} %v)", f"""
   %slot = call ptr @pyj_dict_slot_{_k}(ptr %d, {_TYPES[_k]} %k)
-  %at = ptrtoint ptr %slot to i64
-  %there = icmp ugt i64 %at, 1
-  br i1 %there, label %found, label %store
+  br i1 (icmp ugt i64 (ptrtoint ptr %slot to i64), 1), label %found, label %store
 found:{_watched}
 alter:
-  %altered = call i1 @pyj_becomes_{_v}(ptr %slot, {_TYPES[_v]} %v)
-  br i1 %altered, label %done, label %replace
+  br i1 (call i1 @pyj_becomes_{_v}(ptr %slot, {_TYPES[_v]} %v)), label %done, label %replace
 replace:
   %fresh = call ptr @{_make}({_TYPES[_v]} %v)
-  %worst = icmp eq ptr %fresh, null
-  br i1 %worst, label %out, label %exchange
+  br i1 (icmp eq ptr %fresh, null), label %out, label %exchange
 exchange:
   %old = load ptr, ptr %slot
   store ptr %fresh, ptr %slot
   call void @pyj_dict_version_{_k}(ptr %d)
   call void @Py_DecRef(ptr %old)
-  br label %done
 done:
   ret i32 0
 store:
   %value = call ptr @{_make}({_TYPES[_v]} %v)
-  %worse = icmp eq ptr %value, null
-  br i1 %worse, label %out, label %made
+  br i1 (icmp eq ptr %value, null), label %out, label %made
 made:{_box}
   %status = call i32 @PyDict_SetItem(ptr %d, ptr %key, ptr %value)
 {_drop}  call void @Py_DecRef(ptr %value)
@@ -523,13 +421,10 @@ fail:
 # Raises KeyError(key), also for a tuple.
 _define("void @pyj_key_error(ptr %key)", """
   %given = call ptr (i64, ...) @PyTuple_Pack(i64 1, ptr %key)
-  %bad = icmp eq ptr %given, null
-  br i1 %bad, label %done, label %set
+  br i1 (icmp eq ptr %given, null), label %done, label %set
 set:
-  %class = load ptr, ptr @PyExc_KeyError
-  call void @PyErr_SetObject(ptr %class, ptr %given)
+  call void @PyErr_SetObject(ptr (load ptr, ptr @PyExc_KeyError), ptr %given)
   call void @Py_DecRef(ptr %given)
-  br label %done
 done:
   ret void""", shared=True)
 
@@ -541,32 +436,25 @@ _define_place = """
 {head}
 {mask}{table}
   %place0 = and i64 %hash, %mask
-  br label %look
 look:
   %place = phi i64 [ %place0, %0 ], [ %place1, %next ]
   %perturb = phi i64 [ %hash, %0 ], [ %perturb1, %next ]
   %first = getelementptr [2 x i64], ptr %table, i64 %place
-  %last = add i64 %place, 9
-  %room = icmp ule i64 %last, %mask
-  %probes0 = select i1 %room, i64 9, i64 0
-  br label %probe
+  %probes0 = select i1 (icmp ule i64 (add i64 %place, 9), %mask), i64 9, i64 0
 probe:
   %e = phi ptr [ %first, %look ], [ %following, %step ]
   %probes = phi i64 [ %probes0, %look ], [ %probes1, %step ]
   %o = load ptr, ptr %e
-  %free = icmp eq ptr %o, null
-  br i1 %free, label %found, label %full
+  br i1 (icmp eq ptr %o, null), label %found, label %full
 full:
 {ehash}
-  %alike = icmp eq i64 %ehash, %hash
-  br i1 %alike, label %compare, label %step
+  br i1 (icmp eq i64 %ehash, %hash), label %compare, label %step
 compare:
 {compare}
 step:
   %following = getelementptr [2 x i64], ptr %e, i64 1
   %probes1 = sub i64 %probes, 1
-  %ended = icmp eq i64 %probes, 0
-  br i1 %ended, label %next, label %probe
+  br i1 (icmp eq i64 %probes, 0), label %next, label %probe
 {next}found:
   ret ptr %e
 ask:
@@ -586,15 +474,12 @@ for _k in ("int", "pair"):
   switch i32 %is, label %ask [ i32 0, label %step  i32 1, label %found ]
 """)
 _place("str", "", f"""
-  %same = icmp eq ptr %o, %k
-  br i1 %same, label %found, label %class
+  br i1 (icmp eq ptr %o, %k), label %found, label %class
 class:
 {_load("of", "ptr", "%o", OB_TYPE)}
-  %exact = icmp eq ptr %of, @PyUnicode_Type
-  br i1 %exact, label %text, label %ask
+  br i1 (icmp eq ptr %of, @PyUnicode_Type), label %text, label %ask
 text:
-  %equal = call i1 @pyj_str_same(ptr %o, ptr %k)
-  br i1 %equal, label %found, label %step
+  br i1 (call i1 @pyj_str_same(ptr %o, ptr %k)), label %found, label %step
 """)
 
 for _k in ("int", "str", "pair"):
@@ -606,14 +491,10 @@ for _k in ("int", "str", "pair"):
     _define(f"i32 @pyj_set_has_{_k}(ptr %s, {_TYPES[_k]} %k)", f"""
   %hash = call i64 @pyj_{_k}_hash({_TYPES[_k]} %k)
   %e = call ptr @pyj_set_place_{_k}(ptr %s, {_TYPES[_k]} %k, i64 %hash)
-  %at = ptrtoint ptr %e to i64
-  %rare = icmp eq i64 %at, 1
-  br i1 %rare, label %ask, label %known
+  br i1 (icmp eq i64 (ptrtoint ptr %e to i64), 1), label %ask, label %known
 known:
   %o = load ptr, ptr %e
-  %there = icmp ne ptr %o, null
-  %result = zext i1 %there to i32
-  ret i32 %result
+  ret i32 (zext i1 (icmp ne ptr %o, null) to i32)
 ask:{_box}
   %asked = call i32 @PySet_Contains(ptr %s, ptr %key)
 {_drop}  ret i32 %asked
@@ -622,13 +503,10 @@ ask:{_box}
     _define(f"i32 @pyj_set_add_{_k}(ptr %s, {_TYPES[_k]} %k)", f"""
   %hash = call i64 @pyj_{_k}_hash({_TYPES[_k]} %k)
   %e = call ptr @pyj_set_place_{_k}(ptr %s, {_TYPES[_k]} %k, i64 %hash)
-  %at = ptrtoint ptr %e to i64
-  %rare = icmp eq i64 %at, 1
-  br i1 %rare, label %ask, label %known
+  br i1 (icmp eq i64 (ptrtoint ptr %e to i64), 1), label %ask, label %known
 known:
   %o = load ptr, ptr %e
-  %there = icmp ne ptr %o, null
-  br i1 %there, label %done, label %new
+  br i1 (icmp ne ptr %o, null), label %done, label %new
 done:
   ret i32 0
 new:
@@ -637,10 +515,7 @@ new:
   %full = add i64 %fill, 1
   %five = mul i64 %full, 5
   %three = mul i64 %mask, 3
-  %fits = icmp ult i64 %five, %three
-  %clean = icmp eq i64 %fill, %used
-  %room = and i1 %fits, %clean
-  br i1 %room, label %own, label %ask
+  br i1 (and i1 (icmp ult i64 %five, %three), (icmp eq i64 %fill, %used)), label %own, label %ask
 own:
   %made = {_new}
 {_bad}
@@ -648,8 +523,7 @@ write:
   store ptr %made, ptr %e
 {_store("hashp", "i64", "%hash", "%e", 8)}
   store i64 %full, ptr %fill.p
-  %more = add i64 %used, 1
-  store i64 %more, ptr %used.p
+  store i64 (add i64 %used, 1), ptr %used.p
   ret i32 0
 ask:{_box}
   %asked = call i32 @PySet_Add(ptr %s, ptr %key)

@@ -354,18 +354,14 @@ def _fence(e, inst):
 
 
 POLL_TEXT = f"""define internal i32 @pyjitc_poll(ptr %context) noinline cold nounwind {{
-  %where = getelementptr i64, ptr %context, i64 {WORDS['counter']}
-  %counter = load ptr, ptr %where
+  %counter = load ptr, ptr (getelementptr i64, ptr %context, i64 {WORDS['counter']})
   %now = load atomic volatile i64, ptr %counter monotonic, align 8
-  %stop = icmp uge i64 %now, {STOP}
-  br i1 %stop, label %leave, label %ask
+  br i1 (icmp uge i64 %now, {STOP}), label %leave, label %ask
 leave:
   ret i32 1
 ask:
   %lock = call i32 @PyGILState_Ensure()
-  %signal = call i32 @PyErr_CheckSignals()
-  %none = icmp eq i32 %signal, 0
-  br i1 %none, label %go, label %interrupted
+  br i1 (icmp eq i32 (call i32 @PyErr_CheckSignals()), 0), label %go, label %interrupted
 interrupted:
   call void @PyErr_Clear()
   store atomic i64 {STOP}, ptr %counter monotonic, align 8
@@ -381,17 +377,13 @@ _GRID_WAIT = """define internal i32 @pyjitc_grid_wait(ptr %context) noinline col
 start:
 """ + "".join(f"  %{name}.w = getelementptr i64, ptr %context, i64 {WORDS['blocks'] + k}\n  %{name} = load i64, ptr "
               f"%{name}.w\n" for k, name in enumerate("xyz")) + f"""
-  %xy = mul i64 %x, %y
-  %blocks = mul i64 %xy, %z
-  %where = getelementptr i64, ptr %context, i64 {WORDS['counter']}
-  %next = load ptr, ptr %where
+  %blocks = mul i64 (mul i64 %x, %y), %z
+  %next = load ptr, ptr (getelementptr i64, ptr %context, i64 {WORDS['counter']})
 """ + "".join(f"  %{name} = getelementptr i64, ptr %next, i64 {CONTROL[name]}\n"
               for name in ("arrived", "round", "failed", "ended")) + f"""
   %before = load atomic i64, ptr %round seq_cst, align 8
   %old = atomicrmw add ptr %arrived, i64 1 seq_cst
-  %mine = add i64 %old, 1
-  %last = icmp eq i64 %mine, %blocks
-  br i1 %last, label %release, label %look
+  br i1 (icmp eq i64 (add i64 %old, 1), %blocks), label %release, label %look
 release:
   store atomic i64 0, ptr %arrived seq_cst, align 8
   atomicrmw add ptr %round, i64 1 seq_cst
@@ -404,33 +396,23 @@ look:
   %wrong = load atomic i64, ptr %failed seq_cst, align 8
   %number = load atomic i64, ptr %next seq_cst, align 8
   %now = load atomic i64, ptr %round seq_cst, align 8
-  %same = icmp eq i64 %now, %before
-  br i1 %same, label %wait, label %through
+  br i1 (icmp eq i64 %now, %before), label %wait, label %through
 through:
   ret i32 0
 wait:
-  %stop = icmp uge i64 %number, {STOP}
-  %bad = icmp ne i64 %wrong, 0
-  %leaves = or i1 %stop, %bad
-  br i1 %leaves, label %leave, label %count
+  br i1 (or i1 (icmp uge i64 %number, {STOP}), (icmp ne i64 %wrong, 0)), label %leave, label %count
 leave:
   ret i32 1
 count:
-  %some = icmp ne i64 %gone, 0
   %sum = add i64 %gone, %there
-  %full = icmp uge i64 %sum, %blocks
-  %never = and i1 %some, %full
-  br i1 %never, label %alone, label %rest
+  br i1 (and i1 (icmp ne i64 %gone, 0), (icmp uge i64 %sum, %blocks)), label %alone, label %rest
 alone:
   ret i32 2
 rest:
   call i32 @sched_yield()
-  %low = and i64 %times, 16383
-  %due = icmp eq i64 %low, 16383
-  br i1 %due, label %ask, label %again
+  br i1 (icmp eq i64 (and i64 %times, 16383), 16383), label %ask, label %again
 ask:
   call i32 @pyjitc_poll(ptr %context)
-  br label %again
 again:
   br label %look
 }}"""
@@ -489,16 +471,11 @@ def _short_text(kind: str, least: int, most: int) -> str:
     """A function that returns the shortest text which parses to the number, for types with fewer bits than a double."""
     return f"""define internal ptr @pyjitc_text_of_{kind}({kind} %x) noinline cold nounwind {{
   %wide = fpext {kind} %x to double
-  br label %try
 try:
   %digits = phi i32 [{least}, %0], [%next, %again]
   %text = call ptr @PyOS_double_to_string(double %wide, i8 signext 103, i32 %digits, i32 2, ptr null)
-  %back = call double @PyOS_string_to_double(ptr %text, ptr null, ptr null)
-  %narrow = fptrunc double %back to {kind}
-  %same = fcmp oeq {kind} %narrow, %x
-  %last = icmp eq i32 %digits, {most}
-  %done = or i1 %same, %last
-  br i1 %done, label %found, label %again
+  %narrow = fptrunc double (call double @PyOS_string_to_double(ptr %text, ptr null, ptr null)) to {kind}
+  br i1 (or i1 (fcmp oeq {kind} %narrow, %x), (icmp eq i32 %digits, {most})), label %found, label %again
 again:
   call void @PyMem_Free(ptr %text)
   %next = add i32 %digits, 1

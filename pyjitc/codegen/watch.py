@@ -49,9 +49,8 @@ def no_thread_ended(e, inst, some: str, block: str, thread: str, ended: str, lin
     where = e.assign(f"load i64, ptr {e.at(lines, 'i64', e.assign(f'zext i32 {block} to i64'))}")
     state = e.assign(f"load i32, ptr {e.at(e.table('state', 'i32'), 'i32', ended)}")
     line = e.assign(f"sext i32 {e.assign(f'sub i32 -1, {state}')} to i64")
-    text = ("divergent barrier: thread (%lld, %lld, %lld) waits at line %lld, thread (%lld, %lld, %lld) went from "
-            "line %lld to the end of "
-            "the kernel; all threads of a block must come to the same one, or return before it")
+    text = ("divergent barrier: thread (%lld, %lld, %lld) waits at line %lld, thread (%lld, %lld, %lld) went from line "
+            "%lld to the end of the kernel; all threads of a block must come to the same one, or return before it")
     e.raise_with(e.place(inst, "RuntimeError", text, ["i64"] * 8),
                  [*position(e, thread), where, *position(e, ended), line])
     e.jump(e.fail(inst))
@@ -146,23 +145,17 @@ def lanes_are_here(e, inst, thread, mask):
 _TEXT = f"""define internal i64 @pyjitc_touch(ptr %context, ptr %address, i64 %bytes, i64 %unit, i64 %thread,
         i64 %line, i64 %what, ptr %out) noinline nounwind {{
   %base.p = getelementptr i64, ptr %context, i64 {WORDS['shared']}
-  %base = load i64, ptr %base.p
   %size.p = getelementptr i64, ptr %context, i64 {WORDS['watched']}
-  %size = load i64, ptr %size.p
-  %here = ptrtoint ptr %address to i64
-  %offset = sub i64 %here, %base
-  %inside = icmp ult i64 %offset, %size
-  br i1 %inside, label %look, label %fine
+  %offset = sub i64 (ptrtoint ptr %address to i64), (load i64, ptr %base.p)
+  br i1 (icmp ult i64 %offset, (load i64, ptr %size.p)), label %look, label %fine
 look:
   %k = phi i64 [ 0, %0 ], [ %next, %ordered ]
   %part = add i64 %offset, %k
   %code = call i64 @pyjitc_touch_part(ptr %context, i64 %part, i64 %thread, i64 %line, i64 %what, ptr %out)
   %next = add i64 %k, %unit
-  %good = icmp eq i64 %code, 0
-  br i1 %good, label %ordered, label %found
+  br i1 (icmp eq i64 %code, 0), label %ordered, label %found
 ordered:
-  %more = icmp ult i64 %next, %bytes
-  br i1 %more, label %look, label %fine
+  br i1 (icmp ult i64 %next, %bytes), label %look, label %fine
 found:
   ret i64 %code
 fine:
@@ -171,66 +164,42 @@ fine:
 define internal i64 @pyjitc_touch_part(ptr %context, i64 %offset, i64 %thread, i64 %line, i64 %what,
         ptr %out) nounwind {{
   %records.p = getelementptr i64, ptr %context, i64 {WORDS['record']}
-  %records = load ptr, ptr %records.p
-  %at = mul i64 %offset, {RECORD}
-  %write = getelementptr i8, ptr %records, i64 %at
+  %write = getelementptr i8, ptr (load ptr, ptr %records.p), i64 (mul i64 %offset, {RECORD})
   %first = getelementptr i8, ptr %write, i64 16
   %last = getelementptr i8, ptr %write, i64 32
   %kind.p = getelementptr i8, ptr %write, i64 48
-  %bw.p = getelementptr i64, ptr %context, i64 {WORDS['block_wait']}
-  %bw = load i64, ptr %bw.p
-  %bw32 = trunc i64 %bw to i32
+  %bw32 = trunc i64 (load i64, ptr (getelementptr i64, ptr %context, i64 {WORDS['block_wait']})) to i32
   %warp = lshr i64 %thread, 5
   %ww.q = getelementptr i64, ptr %context, i64 {WORDS['warp_waits']}
-  %ww.p = getelementptr i64, ptr %ww.q, i64 %warp
-  %ww = load i64, ptr %ww.p
-  %ww32 = trunc i64 %ww to i32
-  %thread32 = trunc i64 %thread to i32
-  %me = add i32 %thread32, 1
+  %ww32 = trunc i64 (load i64, ptr (getelementptr i64, ptr %ww.q, i64 %warp)) to i32
+  %me = add i32 (trunc i64 %thread to i32), 1
   %line32 = trunc i64 %line to i32
   %written.now = and i64 %what, 1
-  %reads = icmp eq i64 %written.now, 0
   %atomic = icmp eq i64 %what, 2
   %writer = load i32, ptr %write
-  %unwritten = icmp eq i32 %writer, 0
-  %nothing = and i1 %unwritten, %reads
-  br i1 %nothing, label %empty, label %written
+  br i1 (and i1 (icmp eq i32 %writer, 0), (icmp eq i64 %written.now, 0)), label %empty, label %written
 empty:
   ret i64 1
 written:
-  %kind = load i32, ptr %kind.p
-  %was = icmp eq i32 %kind, 2
-  %both = and i1 %atomic, %was
-  %alike = icmp eq i64 %what, 3
+  %was = icmp eq i32 (load i32, ptr %kind.p), 2
   %plain = xor i1 %was, true
-  %agree = and i1 %alike, %plain
-  %fits = or i1 %both, %agree
-  %one = xor i1 %fits, true
+  %fits = or i1 (and i1 %atomic, %was), (and i1 (icmp eq i64 %what, 3), %plain)
   %w = call i1 @pyjitc_conflict(ptr %write, i32 %me, i32 %bw32, i32 %ww32)
-  %race = and i1 %w, %one
-  br i1 %race, label %against.writer, label %readers
+  br i1 (and i1 %w, (xor i1 %fits, true)), label %against.writer, label %readers
 against.writer:
-  %onlyreads = icmp eq i64 %what, 0
-  %code.w = select i1 %onlyreads, i64 2, i64 4
+  %code.w = select i1 (icmp eq i64 %what, 0), i64 2, i64 4
   br label %report
 readers:
-  %reading = icmp eq i64 %what, 0
-  br i1 %reading, label %read, label %change
+  br i1 (icmp eq i64 %what, 0), label %read, label %change
 read:
-  %f.bw.p = getelementptr i32, ptr %first, i64 1
-  %f.bw = load i32, ptr %f.bw.p
-  %f.ww.p = getelementptr i32, ptr %first, i64 2
-  %f.ww = load i32, ptr %f.ww.p
+  %f.bw = load i32, ptr (getelementptr i32, ptr %first, i64 1)
+  %f.ww = load i32, ptr (getelementptr i32, ptr %first, i64 2)
   %f.t = load i32, ptr %first
   %f.sameb = icmp eq i32 %f.bw, %bw32
   %f.samew = icmp eq i32 %f.ww, %ww32
-  %f.some = icmp ne i32 %f.t, 0
-  %f.same = and i1 %f.sameb, %f.samew
-  %f.keep = and i1 %f.same, %f.some
-  br i1 %f.keep, label %note.last, label %note.first
+  br i1 (and i1 (and i1 %f.sameb, %f.samew), (icmp ne i32 %f.t, 0)), label %note.last, label %note.first
 note.first:
   call void @pyjitc_stamp(ptr %first, i32 %me, i32 %bw32, i32 %ww32, i32 %line32)
-  br label %note.last
 note.last:
   call void @pyjitc_stamp(ptr %last, i32 %me, i32 %bw32, i32 %ww32, i32 %line32)
   ret i64 0
@@ -238,66 +207,41 @@ change:
   %r1 = call i1 @pyjitc_conflict(ptr %first, i32 %me, i32 %bw32, i32 %ww32)
   br i1 %r1, label %report, label %second
 second:
-  %r2 = call i1 @pyjitc_conflict(ptr %last, i32 %me, i32 %bw32, i32 %ww32)
-  br i1 %r2, label %report, label %note
+  br i1 (call i1 @pyjitc_conflict(ptr %last, i32 %me, i32 %bw32, i32 %ww32)), label %report, label %note
 note:
   %w.bw.p = getelementptr i32, ptr %write, i64 1
-  %w.bw = load i32, ptr %w.bw.p
-  %w.same = icmp eq i32 %w.bw, %bw32
-  %w.own = icmp eq i32 %writer, %me
-  %w.here = and i1 %w.same, %w.own
-  %w.keep0 = and i1 %w.here, %plain
-  %w.keep = and i1 %w.keep0, %atomic
-  br i1 %w.keep, label %fine, label %enter
+  %w.here = and i1 (icmp eq i32 (load i32, ptr %w.bw.p), %bw32), (icmp eq i32 %writer, %me)
+  br i1 (and i1 (and i1 %w.here, %plain), %atomic), label %fine, label %enter
 enter:
   call void @pyjitc_stamp(ptr %write, i32 %me, i32 %bw32, i32 %ww32, i32 %line32)
-  %what32 = trunc i64 %what to i32
-  store i32 %what32, ptr %kind.p
+  store i32 (trunc i64 %what to i32), ptr %kind.p
   ret i64 0
 report:
   %who = phi ptr [ %write, %against.writer ], [ %first, %change ], [ %last, %second ]
   %code = phi i64 [ %code.w, %against.writer ], [ 3, %change ], [ 3, %second ]
   %other1 = load i32, ptr %who
-  %other = sub i32 %other1, 1
-  %other64 = zext i32 %other to i64
-  store i64 %other64, ptr %out
+  store i64 (zext i32 (sub i32 %other1, 1) to i64), ptr %out
   %ol.p = getelementptr i32, ptr %who, i64 3
-  %ol = load i32, ptr %ol.p
-  %ol64 = zext i32 %ol to i64
-  %out1 = getelementptr i64, ptr %out, i64 1
-  store i64 %ol64, ptr %out1
+  store i64 (zext i32 (load i32, ptr %ol.p) to i64), ptr (getelementptr i64, ptr %out, i64 1)
   ret i64 %code
 fine:
   ret i64 0
 }}
 define internal void @pyjitc_stamp(ptr %who, i32 %me, i32 %bw, i32 %ww, i32 %line) alwaysinline nounwind {{
   store i32 %me, ptr %who
-  %p1 = getelementptr i32, ptr %who, i64 1
-  store i32 %bw, ptr %p1
-  %p2 = getelementptr i32, ptr %who, i64 2
-  store i32 %ww, ptr %p2
-  %p3 = getelementptr i32, ptr %who, i64 3
-  store i32 %line, ptr %p3
+  store i32 %bw, ptr (getelementptr i32, ptr %who, i64 1)
+  store i32 %ww, ptr (getelementptr i32, ptr %who, i64 2)
+  store i32 %line, ptr (getelementptr i32, ptr %who, i64 3)
   ret void
 }}
 define internal i1 @pyjitc_conflict(ptr %who, i32 %me, i32 %bw, i32 %ww) alwaysinline nounwind {{
   %other = load i32, ptr %who
   %some = icmp ne i32 %other, 0
   %differs = icmp ne i32 %other, %me
-  %p1 = getelementptr i32, ptr %who, i64 1
-  %obw = load i32, ptr %p1
-  %same = icmp eq i32 %obw, %bw
-  %p2 = getelementptr i32, ptr %who, i64 2
-  %oww = load i32, ptr %p2
-  %samew = icmp eq i32 %oww, %ww
+  %same = icmp eq i32 (load i32, ptr (getelementptr i32, ptr %who, i64 1)), %bw
+  %samew = icmp eq i32 (load i32, ptr (getelementptr i32, ptr %who, i64 2)), %ww
   %o0 = sub i32 %other, 1
   %m0 = sub i32 %me, 1
-  %ow = lshr i32 %o0, 5
-  %mw = lshr i32 %m0, 5
-  %apart = icmp ne i32 %ow, %mw
-  %unordered = or i1 %apart, %samew
-  %a = and i1 %some, %differs
-  %b = and i1 %same, %unordered
-  %r = and i1 %a, %b
-  ret i1 %r
+  %unordered = or i1 (icmp ne i32 (lshr i32 %o0, 5), (lshr i32 %m0, 5)), %samew
+  ret i1 (and i1 (and i1 %some, %differs), (and i1 %same, %unordered))
 }}"""

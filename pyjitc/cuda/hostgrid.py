@@ -16,7 +16,7 @@ import numpy as np
 
 from ..base.lazy import lazy
 from ..base.options import Options
-from ..base.room import with_room
+from ..base.stack import with_stack
 from ..codegen import pool
 from ..codegen.gridkernel import CONTEXT_WORDS, CONTROL, ENTRY, RECORD, STOP, WORDS, GridKernel
 from ..codegen.link import host_target
@@ -71,7 +71,7 @@ class GridCode:
 
     def launch(self, values, types, grid, block, stream, shared: int) -> None:
         """Run the grid; raises the exception of its first failed block."""
-        with_room(self.kernel.stack, self._launch, values, types, grid, block, shared)
+        with_stack(self.kernel.stack, self._launch, values, types, grid, block, shared)
 
     def _launch(self, values, types, grid, block, shared: int) -> None:
         words: list = []
@@ -133,7 +133,7 @@ class GridCode:
             raise ValueError(f"{blocks} blocks wait for each other in cuda.cg.this_grid().sync(): at most {_AT_ONCE} "
                              f"run at once")
         runs += [_Run(self, grid, block, shared) for _ in range(blocks - 1)]
-        others = [threading.Thread(target=with_room, args=(self.kernel.stack, self.native, run.context, arguments,
+        others = [threading.Thread(target=with_stack, args=(self.kernel.stack, self.native, run.context, arguments,
                                                            where, blocks)) for run in runs[1:]]
         try:
             for one in others:

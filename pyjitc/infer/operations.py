@@ -108,8 +108,10 @@ class Operations(Variables):
 
     def binary(self, inst, operands):
         operands = plain_values(operands, inst.attrs["op"], inst.op is generic.INPLACE)
-        if inst in self.session.findings.sums and all([is_plain_tuple(x.type) for x in operands]):
-            return self.library.joined_tuple(*operands)
+        if all([is_plain_tuple(x.type) for x in operands]):
+            if inst in self.session.findings.sums:
+                return self.library.joined_tuple(*operands)
+            self.analysis.note_lengths(inst, self.block)
         return self.library.binary(inst.attrs["op"], *operands, inplace=inst.op is generic.INPLACE)
 
     def unary(self, inst, operands):

@@ -215,7 +215,7 @@ class _Check:
                                   block, inst)
 
     def owns(self, param: Value) -> bool:
-        return is_refcounted(param.type) and param not in self.fn.memo.get("lent", ())
+        return is_refcounted(param.type) and param not in self.fn.memo.get("borrowed", ())
 
     def counted(self, block: Block, inst: Inst, owned: dict[Value, int]):
         """Update `owned` for an instruction; yields (edge, the owned references after it)."""

@@ -43,7 +43,7 @@ HOMES: dict = {
                                   "typed_dict_values", "typed_dict_items"),
     lazy("pyjitc.lib.py.instances"): (k.Attributes,),
     lazy("pyjitc.lib.py.ofclasses"): (k.ObjectOf, k.Super),
-    lazy("pyjitc.lib.py.iterators"): ("chain", "zip_longest", "group", "now", "tee"),
+    lazy("pyjitc.lib.py.iterators"): ("chain", "zip_longest", "group", "now", "repeat", "tee"),
     _iteration: ("tuple_iterator", "array_iterator", "element_iterator", "enumerate", "zip", "zip_strict", "map",
                  "filter"),
     lazy("pyjitc.lib.np.arrays.operations"): (k.Array,),

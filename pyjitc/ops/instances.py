@@ -10,7 +10,7 @@ from __future__ import annotations
 from ..ir.core import ALLOCATES, CHEAP, ITEMS, MODERATE, PURE, RAISES, Op, reads, writes
 from ..types.kinds import Bool, NoneType, Type, Union
 from .effects import NO_RULE, NONDIFF
-from .heads import in_memory, other_than_none
+from .layouts import in_memory, other_than_none
 from .memory import REPLACES, count_references
 
 __all__ = ["INSTANCE_OPS"]

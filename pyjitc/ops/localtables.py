@@ -13,7 +13,7 @@ from ..ir.core import ALLOCATES, CHEAP, HOST, LOAD, RAISES, TABLES, Op, reads, w
 from ..types.kinds import (
     Bool, Bytes, Container, Dict, Int, NativeList, ObjectOf, Str, Tuple, Type, is_refcounted, is_scalar,
 )
-from . import heads
+from . import layouts
 from .effects import NO_RULE, NONDIFF
 from .memory import MAX_BYTES, count_references, owned
 from .tables import DICT_NEXT, found_or_zeros, next_of_dict
@@ -58,8 +58,9 @@ def _given(e, t: Type, values) -> str:
 
 
 def words(e, t: Type) -> list[str]:
-    """The kind of each machine word of an entry (the hash, the key and the value), as in `heads.words`."""
-    return ["n", *heads.words(e, key_type(t)), *(heads.words(e, t.values) if isinstance(t, Dict) else ())]
+    """The kind of each machine word of an entry (the hash, the key and the value), as in `layouts.reference_kinds`."""
+    held = (key_type(t), t.values) if isinstance(t, Dict) else (key_type(t),)
+    return ["n", *[kind for part in held for kind in layouts.reference_kinds(e, part)]]
 
 
 def objects(e, t: Type) -> int:
@@ -189,7 +190,7 @@ def _ask_lower(e, inst, x, slot, *key):
     e.line(f"store i64 {slot[0]}, ptr {place}")
     with e.unless(e.assign(f"icmp sge i64 {slot[0]}, 0"), "make", likely=False):
         if isinstance(t, NativeList):
-            size = heads.stride(e.components(t.item))
+            size = layouts.stride(e.components(t.item))
             made = e.assign(f"call ptr {e.helper('pyj_native_new')}(i64 0, i64 0, i64 {size})")
         else:
             made = e.assign("call ptr @PyList_New(i64 0)")

@@ -1,6 +1,6 @@
 """Native lists: lists that compiled code makes and that do not escape, as `passes/natives.py` finds them.
 
-A native list is a pointer to a head (ops/heads.py); its items are contiguous and unboxed. Only compiled code changes
+A native list is a pointer to a head (ops/layouts.py); its items are contiguous and unboxed. Only compiled code changes
 it, so that a length or an item that was loaded remains valid until an instruction writes it.
 """
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ..types.kinds import (
     NpInt, NpComplex, NpTime, Object, ObjectOf, Str, Tag, Tuple, Type, Union, is_refcounted,
 )
 from .effects import NO_RULE, NONDIFF
-from .heads import BASE, DATA, LENGTH, OBJECT, ROOM, stride
+from .layouts import BASE, DATA, LENGTH, OBJECT, ROOM, stride
 from .memory import MAX_BYTES, REPLACES, count_references
 from .sorting import key_parts, start_of_keys
 

@@ -13,7 +13,7 @@ from typing import Any
 from ..ir.core import ALLOCATES, EXPENSIVE, HOST, LOAD, OBJECTS, ONE_FOR_ALL, RAISES, TABLES, Op, reads, writes
 from ..runtime.objects import slots_of
 from ..types.kinds import Int, NativeList
-from . import heads
+from . import layouts
 from . import localtables as tables
 from .effects import NO_RULE, NONDIFF
 
@@ -37,10 +37,10 @@ def _begin_lower(e, inst, x):
     slot = _slot(e, inst, x)
     with e.when(e.assign(f"icmp eq ptr {e.assign(f'load ptr, ptr {slot}, align 8')}, null"), "make"):
         if isinstance(t, NativeList):
-            given = f"i64 {heads.stride(e.components(t.item))}"
+            given = f"i64 {layouts.stride(e.components(t.item))}"
         else:
             given = f"i64 {8 * len(tables.words(e, t.of))}, i64 {tables.objects(e, t.of)}"
-        kind, end = ("list", f"list_{heads.layout(e, t.item)}") if isinstance(t, NativeList) else ("table", "table")
+        kind, end = ("list", f"list_{layouts.layout(e, t.item)}") if isinstance(t, NativeList) else ("table", "table")
         end = e.lasting_helper(f"pyj_owned_end_{end}")
         e.check_status(e.assign(f"call i32 {e.helper(f'pyj_owned_{kind}')}(ptr {slot}, ptr {end}, {given})"), inst)
     return []
@@ -58,8 +58,8 @@ def _nothing(e, t) -> str:
     """The symbol of a pointer to an empty list or table, for objects whose __init__ was not called."""
     own = "ptr getelementptr (i8, ptr {name}, i64 {offset})"
     if isinstance(t, NativeList):
-        name = f"@owned.list.{heads.stride(e.components(t.item))}"
-        own = own.format(name=name, offset=heads.HEAD)
+        name = f"@owned.list.{layouts.stride(e.components(t.item))}"
+        own = own.format(name=name, offset=layouts.HEAD)
         fields = ["i64 1", "i64 0", "i64 0", own, "ptr null", own, "ptr null", "[64 x i8] zeroinitializer"]
     else:
         words, objects = tables.words(e, t.of), tables.objects(e, t.of)

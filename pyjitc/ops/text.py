@@ -8,8 +8,8 @@ from __future__ import annotations
 import operator
 from typing import Any, NamedTuple
 
-from ..ir.core import (ALLOCATES, CONSUMES, HOST, MAKES_TEXT, NEW_OBJECT, OBJECTS, ONLY_MEMORY_ERROR, PURE, RAISES,
-                       READS, WRITES, Op, reads, writes)
+from ..ir.core import (ALLOCATES, CONSUMES, HOST, MAKES_TEXT, NEW_OBJECT, OBJECTS, ONE_FOR_ALL, ONLY_MEMORY_ERROR,
+                       PURE, RAISES, READS, WRITES, Op, reads, writes)
 from ..runtime.platform import BYTEARRAY_DATA, BYTES_DATA, OB_SIZE, STR, STR_STATE
 from ..types.kinds import ByteArray, Bytes, Float, Int, List, NoneType, Str
 from .effects import NO_RULE, NONDIFF, UNVARIED
@@ -94,16 +94,37 @@ BYTEARRAY_LEN = _op("bytearray_len", "b: bytearray -> int", reads(OBJECTS), _len
                     "how many bytes it has now", bounds=_SIZE, cost=1)
 
 
-def _code_lower(e, inst, s, i):
-    """The size of characters is tested each time; LLVM hoists the test out of a loop in which nothing is called."""
-    data, kind = _characters(e, s[0])
+def _form_lower(e, inst, s):
+    """Moved out of loops, where there may be no text: a member of a union that the loop asks for."""
+    none = e.assign(f"icmp eq ptr {s[0]}, null")
+    s = [e.assign(f"select i1 {none}, ptr @PyUnicode_Type, ptr {s[0]}")]
+    bits = e.assign(f"and i32 {_load(e, 'i32', s[0], STR['state'], 4)}, {STR_STATE['sizes'] | STR_STATE['ascii']}")
+    return [e.assign(f"zext i32 {bits} to i64")]
+
+
+def _form(s: str) -> int:
+    size = "one" if max(s, default="") < "\u0100" else "two" if max(s) < "\U00010000" else "four"
+    return STR_STATE[size] | (STR_STATE["ascii"] if s.isascii() else 0)
+
+
+STR_FORM = _op("str_form", "s: str -> int", PURE, _form_lower, _form,
+               "the size of the characters, and whether they are ASCII: bits of the state of the object",
+               bounds=(0, 127), cost=1, traits=ONE_FOR_ALL)
+
+
+def _code_lower(e, inst, s, i, form):
+    """The form is an operand, so that it is loaded, and LLVM tests it, before a loop over the characters."""
+    plain = e.assign(f"icmp ugt i64 {form[0]}, {STR_STATE['ascii'] - 1}")
+    offset = e.assign(f"select i1 {plain}, i64 {STR['ascii']}, i64 {STR['wide']}")
+    data = e.assign(f"getelementptr i8, ptr {s[0]}, i64 {offset}")
+    kind = e.assign(f"and i64 {form[0]}, {STR_STATE['sizes']}")
     one, wide, two, four, done = (e.label(name) for name in ("one", "wide", "two", "four", "code"))
-    e.branch(e.assign(f"icmp eq i32 {kind}, {STR_STATE['one']}"), one, wide, likely=True)
+    e.branch(e.assign(f"icmp eq i64 {kind}, {STR_STATE['one']}"), one, wide, likely=True)
     arms = []
     for label, size in ((one, 1), (two, 2), (four, 4)):
         if size == 2:
             e.start(wide)
-            e.branch(e.assign(f"icmp eq i32 {kind}, {STR_STATE['two']}"), two, four)
+            e.branch(e.assign(f"icmp eq i64 {kind}, {STR_STATE['two']}"), two, four)
         e.start(label)
         where = e.assign(f"getelementptr i{8 * size}, ptr {data}, i64 {i[0]}")
         found = e.assign(f"load i{8 * size}, ptr {where}, align {size}")
@@ -113,19 +134,10 @@ def _code_lower(e, inst, s, i):
     return [e.phi("i64", arms)]
 
 
-def _characters(e, s):
-    """(address of the characters of a str, the bits of its state with their size)"""
-    state = _load(e, "i32", s, STR["state"], 4)
-    kind = e.assign(f"and i32 {state}, {STR_STATE['sizes']}")
-    ascii_bit = e.assign(f"and i32 {state}, {STR_STATE['ascii']}")
-    plain = e.assign(f"icmp ne i32 {ascii_bit}, 0")
-    offset = e.assign(f"select i1 {plain}, i64 {STR['ascii']}, i64 {STR['wide']}")
-    return e.assign(f"getelementptr i8, ptr {s}, i64 {offset}"), kind
-
-
-STR_CODE = _op("str_code", "s: str, i: int -> int", PURE, _code_lower,
-               lambda s, i: ord(s[i]) if i != len(s) else 0,
-               "the code point of character i, which there is; 0 behind the last", bounds=(0, 0x10FFFF), cost=2)
+STR_CODE = _op("str_code", "s: str, i: int, form: int -> int", PURE, _code_lower,
+               lambda s, i, form: ord(s[i]) if i != len(s) else 0,
+               "the code point of character i, which there is, of a text of this form; 0 behind the last",
+               bounds=(0, 0x10FFFF), cost=2)
 
 
 def _char_lower(e, inst, code):

@@ -119,9 +119,12 @@ class Conditions:
             return []
         relation = op if holds else op.negated
         assert relation is not None
-        facts = [(x, relation, y), (y, relation.swapped, x)]
-        facts += [(narrow, of, self.defs.constant(limit)) for v, of, limit in facts
-                  if self.defs.constant(limit) is not None and (narrow := _widened(v)) is not None]
+        compared = [(x, relation, y), (y, relation.swapped, x)]
+        facts: list[tuple] = [*compared, *((narrow, of, self.defs.constant(limit)) for v, of, limit in compared
+                                           if self.defs.constant(limit) is not None
+                                           and (narrow := _widened(v)) is not None)]
+        if relation is INE and x.inst is not None and x.inst.op is IAND and self.defs.constant(y) == 0:
+            facts += [(v, INE, 0) for v in x.inst.args if self.defs.constant(v) is None]  # no bit of 0 is in another
         # if p + q is below a limit and q is not negative, p is below the limit, too
         return facts + [(p, of, limit) for v, of, limit in facts if of is ILT or of is ILE for p in self._in_sum(v)]
 

@@ -1,20 +1,23 @@
-"""Remove operations and block parameters whose value nobody reads.
+"""Remove operations and block parameters whose value nobody reads, and branches whose ways do nothing before they join.
 
 Runs after simplify, which leaves dead operands behind. An allocation whose result is unused is removed; operations that
-may raise or write stay, and so do loop nests whose element function may raise.
+may raise or write stay, and so do loop nests whose element function may raise. A branch that has become a choice
+between nothing and nothing, because the check in one of its arms cannot fail, would make a second copy of a loop around
+it (choices.py).
 Before:  y = iadd x, c ; return x      After:  return x
-Needs: SSA, references not yet counted.  Keeps: control flow.
+Needs: SSA, references not yet counted.  Keeps: all other control flow.
 """
 from __future__ import annotations
 
 from typing import Any
 
 from ..ir.cfg import in_edges
-from ..ir.core import ONLY_MEMORY_ERROR, PURE, RAISES, TERMINATOR, WRITES, Block, Function, Inst, Value
+from ..ir.core import ONLY_MEMORY_ERROR, PURE, RAISES, TERMINATOR, WRITES, Block, Edge, Function, Inst, Value
+from ..ops import control
 from ..ops.nest import NEST, fails
 from ..ops.pyobject import PY_BOX
 from ..types.kinds import is_scalar
-from .rewrite import remove_params
+from .rewrite import remove_params, remove_unreachable
 
 __all__ = ["remove_unread", "run"]
 
@@ -31,6 +34,32 @@ def is_droppable(inst: Inst) -> bool:
 
 def run(fn: Function, options: Any = None) -> None:
     remove_unread(fn, in_edges(fn.blocks))
+    idle = [block for block in fn.blocks if len(block.insts) == 1 and block.insts[0].op is control.JUMP]
+    if idle and _join(fn, set(idle)):
+        remove_unreachable(fn)
+        remove_unread(fn, in_edges(fn.blocks))
+
+
+def _join(fn: Function, idle: set[Block]) -> bool:
+    """Turn branches both of whose ways lead to the same edge, through blocks that only jump, into jumps."""
+    found = False
+    for block in fn.blocks:
+        last = block.insts[-1]
+        if last.op is control.BRANCH and not idle.isdisjoint([edge.block for edge in last.targets]):
+            one, other = (_way(edge, idle) for edge in last.targets)
+            if one.block is other.block and one.args == other.args:
+                block.insts[-1] = Inst(control.JUMP, (), {}, None, last.loc, [Edge(one.block, list(one.args))])
+                found = True
+    return found
+
+
+def _way(edge: Edge, idle: set[Block]) -> Edge:
+    """The edge on which one that leads to a block without parameters goes on, if the block does nothing else."""
+    seen = set()
+    while edge.block in idle and not edge.block.params and edge.block not in seen:
+        seen.add(edge.block)
+        edge = edge.block.insts[0].targets[0]
+    return edge
 
 
 def remove_unread(fn: Function, edges) -> None:

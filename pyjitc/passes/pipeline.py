@@ -35,11 +35,11 @@ accumulators = lazy(f"{__package__}.accumulators")
 checked_copies = lazy(f"{__package__}.checked_copies")
 choices = lazy(f"{__package__}.choices")
 columns = lazy(f"{__package__}.columns")
-early = lazy(f"{__package__}.early")
 elementary = lazy(f"{__package__}.elementary")
 extremes = lazy(f"{__package__}.extremes")
 flags = lazy(f"{__package__}.flags")
 frame = lazy(f"{__package__}.frame")
+hoisted_calls = lazy(f"{__package__}.hoisted_calls")
 independent = lazy(f"{__package__}.independent")
 inspector = lazy(f"{__package__}.inspector")
 jam = lazy(f"{__package__}.jam")
@@ -67,16 +67,16 @@ unroll = lazy(f"{__package__}.unroll")
 vectorise = lazy(f"{__package__}.vectorise")
 versioning = lazy(f"{__package__}.versioning")
 
-_IN_LOOPS = {accumulators, checked_copies, choices, columns, early, extremes, inspector, flags, jam, joined_sums,
-             latches, parallel, parts, polling, recurrences, registers, reload, remainders, retests, speculate,
-             unboxed, unroll, vectorise, versioning}
+_IN_LOOPS = {accumulators, checked_copies, choices, columns, extremes, flags, hoisted_calls, inspector, jam,
+             joined_sums, latches, parallel, parts, polling, recurrences, registers, reload, remainders, retests,
+             speculate, unboxed, unroll, vectorise, versioning}
 _SHIFTS = (arith.ISHL, arith.ISHR)
 _LOOK_FOR = {  # the operations, see also _ASK
     independent: lambda op: op.traits & ir.MARK,
     inspector: arith.CONVERSIONS.__contains__,
     jam: {memory.ARRAY_STORE}.__contains__,
     joined_sums: {memory.ARRAY_LOAD}.__contains__,
-    early: lambda op: op.cost >= ir.CALL and op.effects == ir.PURE,
+    hoisted_calls: lambda op: op.cost >= ir.CALL and op.effects == ir.PURE,
     extremes: {arith.FLT, arith.FLE, arith.FGT, arith.FGE}.__contains__,
     frame: {memory.ARRAY_NEW}.__contains__,
     ranges: lambda op: (op in arith.RANGED or op is memory.CHECK_INDEX or op is arith.IAND
@@ -96,9 +96,9 @@ _LOOK_FOR = {  # the operations, see also _ASK
 # Passes over one function. The docstring of each says why it runs at its place.
 PASSES: list[Any] = [
     messages, relax, simplify, latches, independent, localtables, gvn, retests, texts, ranges, gvn, unboxed, slots,
-    reload, dce, parallel, remainders, early, elementary, versioning, checked_copies, parts, choices, inspector, flags,
-    speculate, registers, recurrences, accumulators, joined_sums, jam, vectorise, extremes, unroll, columns, polling,
-    dce, frame, reboxing, refcount,
+    reload, dce, parallel, remainders, hoisted_calls, elementary, versioning, checked_copies, parts, choices, inspector,
+    flags, speculate, registers, recurrences, accumulators, joined_sums, jam, vectorise, extremes, unroll, columns,
+    polling, dce, frame, reboxing, refcount,
 ]
 _NATIVE = frozenset((DefaultDict, Deque, List, ObjectOf))  # the kinds of objects that `natives` may replace
 _AFTER = PASSES.index(parts) + 1  # where the passes over functions that it and `checked_copies` make begin

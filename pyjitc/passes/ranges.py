@@ -4,7 +4,7 @@ Runs after simplify and hoisting. Computes the intervals of all values from thos
 by widening to a fixed point and then narrowing. A branch narrows the intervals of the compared values in the blocks
 that it dominates (`conditions.py`); array extents are below 2**60, remainders below the divisor, loop counters between
 their ends; `inequalities.py` proves that an index is below an extent, `signs.py` that a float is above 0 or not below.
-Comparisons that intervals decide become constants.
+Comparisons that intervals decide become constants, and a selection by one becomes what is selected.
 Before:  n = array_dim a ; m = isub_ck n, 1 ; j = check_index i, n
 After:   m = isub {nsw} n, 1 ; j = check_index {nonnegative} i, n
 A loop that cannot make more trips than its number has bits is noted as `few_trips`: `while x: x &= x - 1`.
@@ -195,6 +195,9 @@ class _Ranges:
                 elif inst.op in a.INTEGER_COMPARISONS and (known := self.compared(inst, block)) is not None:
                     inst.op, inst.args, inst.attrs = control.CONST, [], {"value": known}
                     self.decided.add(inst.result)
+                elif inst.op is structure.SELECT and inst.args[0] in self.decided:
+                    mapping[inst.result] = inst.args[1 if inst.args[0].inst.attrs["value"] else 2]
+                    continue
                 elif _to_whole(inst) and self.fits_short(inst, block):
                     whole = ir.Value(Int)
                     kept.append(ir.Inst(a.WHOLE, inst.args, {"flags": "short"}, whole, inst.loc))
@@ -686,7 +689,9 @@ class _Ranges:
         if made.op is a.ISHR or made.op is a.IFLOORDIV or made.op is a.IFLOORDIV_CK:
             by = self.get(made.args[1])
             least = 1 if made.op is a.ISHR else 2
-            return made.args[0] is p and by[0] >= least and self.arriving(value, source, inst, edge)[0] > 0
+            low = self.arriving(value, source, inst, edge)[0]
+            return made.args[0] is p and by[0] >= least and (
+                low > 0 or low == 0 and self.is_nonzero(value, source, inst, edge))
         return False
 
     def halves(self, loop, back) -> bool:

@@ -6,9 +6,9 @@ Owners are the results of operations that allocate, of calls, and block paramete
 from the caller for the whole call. Every other value (an element, a view, a tuple, the address of an array) borrows
 from its owners, so a use of it counts as a use of them. An owner is released after its last use, on edges where it is
 not needed, and, where an instruction may raise, in its `cleanup` or in a block on the way to the handler. Native
-objects that something else keeps are lent (passes/lending.py): such values borrow from owners, too, block parameters
-among them. Returning a value or a tuple of values, passing a value to a block and appending it to a text transfer the
-reference of the owner, or a new one.
+objects that something else keeps are borrowed, too (passes/borrowing.py), block parameters among them. Returning a
+value or a tuple of values, passing a value to a block and appending it to a text transfer the reference of the owner,
+or a new one.
 Before:  a = array_new n ; x = array_load a, i ; return x     After:  ... ; x = array_load a, i ; release a ; return x
 Needs: SSA.  Keeps: SSA, control flow but for blocks on edges.
 """
@@ -25,7 +25,7 @@ from .alias import Aliases, may_free, may_free_by
 
 __all__ = ["run"]
 
-lending = lazy(f"{__package__}.lending")  # programs with native objects load it
+borrowing = lazy(f"{__package__}.borrowing")  # programs with native objects load it
 
 
 def run(fn: ir.Function, options=None) -> None:
@@ -40,11 +40,11 @@ def run(fn: ir.Function, options=None) -> None:
         return found
 
     borrowed = _borrowed(fn, blocks, refcounted)
-    lent: dict[ir.Value, frozenset] = {}
+    borrowed_objects: dict[ir.Value, frozenset] = {}
     if any([inst.args and type(inst.args[0].type) is NativeObject for block in blocks for inst in block.insts]):
-        lent = lending.find(fn, blocks)
-        _mark(lent)
-        fn.memo["lent"] = frozenset(lent)
+        borrowed_objects = borrowing.find(fn, blocks)
+        _mark(borrowed_objects)
+        fn.memo["borrowed"] = frozenset(borrowed_objects)
     owners: dict[ir.Value, frozenset] = {}
     none: frozenset = frozenset()
     addresses: set = set()
@@ -52,16 +52,16 @@ def run(fn: ir.Function, options=None) -> None:
     for block in blocks:
         for p in block.params:
             if refcounted(p):
-                if block is fn.entry or p in lent:
-                    owners[p] = lent.get(p, none)
+                if block is fn.entry or p in borrowed_objects:
+                    owners[p] = borrowed_objects.get(p, none)
                 else:
                     owners[p] = frozenset((p,))
                     any_owner = True
         for inst in block.insts:
             r = inst.result
             if r is not None and refcounted(r):
-                if r in lent:
-                    owners[r] = lent[r]
+                if r in borrowed_objects:
+                    owners[r] = borrowed_objects[r]
                 elif r not in borrowed and (inst.op.effects & ir.ALLOCATES or inst.op is control.INVOKE):
                     owners[r] = frozenset((r,))
                     any_owner = True
@@ -72,7 +72,7 @@ def run(fn: ir.Function, options=None) -> None:
                 addresses.add(r)
     if not any_owner and not is_refcounted(fn.result):
         return
-    _Counting(fn, blocks, owners, refcounted, lent).run()
+    _Counting(fn, blocks, owners, refcounted, borrowed_objects).run()
 
 
 def _may_hold(t: Type) -> bool:
@@ -141,12 +141,12 @@ def _is_harmless(t: Type) -> bool:
 
 
 class _Counting:
-    def __init__(self, fn, blocks, owners, refcounted, lent):
+    def __init__(self, fn, blocks, owners, refcounted, borrowed_objects):
         self.fn = fn
         self.blocks = blocks
         self.owners = owners
         self.refcounted = refcounted
-        self.lent = lent
+        self.borrowed_objects = borrowed_objects
         self.order = {value: n for n, value in enumerate(owners)}
         self.live_in: dict[ir.Block, set] = {}
         self.fresh: list[ir.Block] = []
@@ -288,7 +288,7 @@ class _Counting:
         moved: set = set()
         steps = []
         for arg, param in zip(edge.args, edge.block.params):
-            if not self.refcounted(param) or param in self.lent:
+            if not self.refcounted(param) or param in self.borrowed_objects:
                 continue
             if self.owners.get(arg) == {arg} and arg not in needed and arg not in moved:
                 moved.add(arg)

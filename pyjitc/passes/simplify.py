@@ -22,7 +22,7 @@ from ..ops.exceptions import EXC_FETCH
 from ..ops.memory import ARRAY_DIM
 from ..ops.structure import UNDEF
 from ..types.kinds import is_refcounted
-from . import dce, flatten, thread
+from . import dce, flatten, jump_threading
 from .rewrite import remove_params, remove_unreachable, resolve, substitute
 from .rules import Facts, simplify_inst
 
@@ -42,7 +42,7 @@ def run(fn: Function, options: Any = None) -> None:
             straightened, edges = _straighten(fn, changed or threaded > 0)
             changed |= straightened | _parameters(fn, facts, edges)
             flattened = flatten.flatten(fn, facts)
-            threaded = thread.thread(fn, facts, left)
+            threaded = jump_threading.thread(fn, facts, left)
             left -= threaded
             if flattened or threaded:
                 changed, edges = True, in_edges(fn.blocks)

@@ -6,8 +6,9 @@ wrapping arithmetic where the guard excludes overflow), and the original loop, w
 the same writes, with the same error. The guard also tests whether the arrays of a nest share no memory, if they are
 few, and whether its innermost loops are so short that polls for signals between them are enough (`polling.py`). Of an
 index that is the least or the greatest of two numbers each side is tested for itself: `min(i + r, n)` is below a limit
-where n is. A branch that is reached on every trip, has an invariant condition and leaves the loop counts as a check,
-too: `for x, y in points` tests the length of a row on every trip.
+where n is. The same holds for the bounds of a loop: `for j in range(max(0, i - r), min(n, i + r + 1))`. A branch that
+is reached on every trip, has an invariant condition and leaves the loop counts as a check, too: `for x, y in points`
+tests the length of a row on every trip.
 Before:  header(i, left): ... j = check_index i, n ; x = array_load a, j
 After:   g = affine_in_range ... ; branch g -> fast header(i, left): ... x = array_load a, i      and the loop as before
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order; grows the code, up to a limit.
@@ -36,7 +37,7 @@ from .rewrite import Builder, clone_blocks, drop_check, resolve, substitute
 __all__ = ["run", "no_overlap", "note_distinct", "LEAST", "MAX_ARRAYS"]
 
 invariant = lazy(f"{__package__}.invariant")  # for nests that load from memory
-settled = lazy(f"{__package__}.settled")  # for loops that carry a number which becomes small
+carried_bounds = lazy(f"{__package__}.carried_bounds")  # for loops that carry a number which becomes small
 
 MAX_INSTS = 500  # the most instructions of a nest that is copied
 # The fewest instructions of a copy with checks that becomes a function (checked_copies.py): the call of a smaller one
@@ -100,8 +101,8 @@ class _Plan:
     outer: Counted
     counters: dict[ir.Value, tuple[Counted, int | ir.Value]]
 
-    def __init__(self, fixed):
-        self.fixed = fixed
+    def __init__(self, fixed, counters):
+        self.fixed, self.counters = fixed, counters
         self.products = Products()
         self.guards: dict[tuple, None] = {}
         self.checks: set[ir.Inst] = set()
@@ -122,25 +123,54 @@ class _Plan:
                                            key=lambda term: met.setdefault(term[0], len(met)))), limit
 
 
-    def ask_below(self, form, limit, bounds):
-        """Let the guard test that the largest value of a form is below `limit`, a value."""
-        most = Affine(-1, {limit: 1}).plus(extremes(form, bounds)[1], -1)
-        if most.terms or most.constant < 0:
-            self.guards[self.key(most, _ROOM)] = None
+    def ask(self, *tests: list[tuple] | None) -> bool:
+        """Let the guard make these tests, unless one of them is None; return whether it does."""
+        if None in tests:
+            return False
+        for keys in tests:
+            self.guards.update(dict.fromkeys(keys or ()))
+        return True
 
-    def ask(self, form, limit, bounds):
-        """Let the guard test that a form is in range. Where the form has counters whose bounds vary in the nest, its
-        least and largest values are tested."""
+    def below(self, form, limit, bounds) -> list[tuple] | None:
+        """The tests that the largest value of a form is below `limit`, a value; None where there are none."""
+        most = self.best([Affine(-1, {limit: 1}).plus(one, -1) for one in _ends(form, bounds, 1)])
+        return None if most is None else self.tests(most, _ROOM)
+
+    def inside(self, form, limit, bounds) -> list[tuple] | None:
+        """The tests that a form is in range; None where there are none. Where the form has values that vary in the nest
+        between bounds, its least and largest values are tested."""
         if bounds.keys().isdisjoint(form.terms):
-            self.guards[self.key(form, limit)] = None
-            return
-        least, most = extremes(form, bounds)
+            return [self.key(form, limit)]
+        above = _ends(form, bounds, 1)
         if limit is not None:
-            most = (Affine(limit - 1, {}) if isinstance(limit, int) else Affine(-1, {limit: 1})).plus(most, -1)
+            room = Affine(limit - 1, {}) if isinstance(limit, int) else Affine(-1, {limit: 1})
+            above = [room.plus(one, -1) for one in above]
             limit = _ROOM  # more than any index
-        for one in (least, most):
-            if one.terms or one.constant < 0:
-                self.guards[self.key(one, limit)] = None
+        least, most = self.best(_ends(form, bounds, 0)), self.best(above)
+        return None if least is None or most is None else self.tests(least, limit) + self.tests(most, limit)
+
+    def tests(self, form, limit) -> list[tuple]:
+        return [self.key(form, limit)] if form.terms or form.constant < 0 else []
+
+    def best(self, forms: list[Affine]) -> Affine | None:
+        """Of forms of which one must not be negative, a constant or the one that varies least."""
+        def varies(one):
+            return (bool(one.terms) or one.constant < 0, not one.terms,
+                    len([v for v in one.terms if v in self.counters]))
+
+        return min(forms, key=varies, default=None)
+
+
+def _ends(form: Affine, bounds, end: int) -> list[Affine]:
+    """Forms over values without bounds, each at most the least value of a form on all trips (end 0), or at least the
+    largest (end 1). bounds: of `_collect`."""
+    found = [form]
+    for p in reversed(bounds):
+        if any([p in one.terms for one in found]):
+            found = [one.plus(Affine(0, {p: c}), -1).plus(other.times(c), 1) if c else one for one in found
+                     for c in (one.terms.get(p, 0),)
+                     for other in (bounds[p][end if c > 0 else 1 - end] if c else (one,))]
+    return found
 
 
 def _plan(loop, nest, defs, edges, aliases):
@@ -177,7 +207,7 @@ class _Planner:
         self.loop, self.nest, self.defs, self.edges = loop, nest, defs, edges
         self.known = fixed.insts if fixed else ()
         self.counters: dict[ir.Value, tuple[Counted, int | ir.Value]] = {}
-        self.bounds: dict[ir.Value, tuple[Affine, Affine]] = {}
+        self.bounds: dict[ir.Value, tuple[tuple[Affine, ...], tuple[Affine, ...]]] = {}
         self.falling: dict[ir.Value, tuple[Affine, Affine]] = {}
         self.memo: dict = {}
         self.wrapped: dict = {}
@@ -185,7 +215,7 @@ class _Planner:
         self.short: dict[ir.Block, ir.Value] = {}  # header of a loop that is not counted -> a bound of its trips
         self.compared: list[tuple[ir.Inst, tuple]] = []
         self.shifted: list[tuple[ir.Inst, tuple]] = []
-        self.plan = _Plan(fixed)
+        self.plan = _Plan(fixed, self.counters)
 
     def run(self, distinct) -> _Plan | None:
         """The plan; None where the loop gets no fast copy."""
@@ -203,7 +233,7 @@ class _Planner:
                     self.look(block, inst)
         if any(["by" in i.attrs for b in loop.blocks for i in b.insts]):
             _sums(loop, self.nest, defs, edges, plan)
-        self.find_settled(loop)
+        self.find_carried_bounds(loop)
         if not plan.checks and not self.shifted or len(plan.guards) > 40:
             return None
         innermost = [stays for deepest, stays in self.stays if deepest]
@@ -220,7 +250,7 @@ class _Planner:
             if len(plan.guards) < 20:
                 plan.guards[key] = None
                 plan.checks.add(inst)
-        plan.outer, plan.counters = outer, self.counters
+        plan.outer = outer
         if loop.inner:
             plan.distinct = distinct
             _rows(loop, loop, defs, edges, plan.rows, self.known, self.short)
@@ -248,20 +278,21 @@ class _Planner:
             if len(staying) == 1 and len(ways) < MAX_WAYS and self.is_on_every_trip(block, loop):
                 ways[block] = branch.args[0], staying[0]
 
-    def find_settled(self, loop) -> None:
+    def find_carried_bounds(self, loop) -> None:
         """Let the guard test that numbers which become small on the first trip of a loop are small before it."""
         for one in loop.inner:
-            self.find_settled(one)
+            self.find_carried_bounds(one)
         checked = [i for b in loop.blocks for i in b.insts if i.op.wrapping is not None and i not in self.plan.checks]
-        if not checked or not any([_may_settle(edge, loop) for source, _, edge in self.edges[loop.header]
+        if not checked or not any([_may_become_small(edge, loop) for source, _, edge in self.edges[loop.header]
                                    if source in loop.blocks]):
             return
-        starts, found = settled.find(loop, self.defs, self.edges)
+        starts, found = carried_bounds.find(loop, self.defs, self.edges)
         for inst, used in found.items():
             firsts = [starts[p] for p in used]
             if inst not in self.plan.checks and all(map(self.is_outside, firsts)):
+                bound = carried_bounds.BOUND
                 for first in firsts:
-                    self.plan.guards[self.plan.key(Affine(settled.ROOM, {first: 1}), 2 * settled.ROOM + 1)] = None
+                    self.plan.guards[self.plan.key(Affine(bound, {first: 1}), 2 * bound + 1)] = None
                 self.plan.checks.add(inst)
 
     def look(self, block: ir.Block, inst: ir.Inst) -> None:
@@ -271,8 +302,8 @@ class _Planner:
         elif op is ISHL_CK or op is CHECK_NONNEG:
             limit = _room(inst, self.defs)
             form = self.form_of(inst.args[-1])
-            if limit and form.terms and self.is_known(form, self.bounds):
-                plan.ask(form, limit, self.bounds)
+            if (limit and form.terms and self.is_known(form, self.bounds)
+                    and plan.ask(plan.inside(form, limit, self.bounds))):
                 plan.checks.add(inst)
         elif (op is ISHL or op is ISHR) and "flags" not in inst.attrs:
             if (inst.args[1].inst or inst).op is control.CONST:
@@ -287,8 +318,8 @@ class _Planner:
                 self.compared.append((inst, plan.key(form, inst.args[1])))
         elif op.wrapping is not None:
             form = self.form_of(inst.result)
-            if inst.result not in form.terms and self.is_known(form, self.bounds):
-                plan.ask(form, None, self.bounds)
+            if (inst.result not in form.terms and self.is_known(form, self.bounds)
+                    and plan.ask(plan.inside(form, None, self.bounds))):
                 plan.checks.add(inst)
 
     def look_at_index(self, block: ir.Block, inst: ir.Inst) -> None:
@@ -301,20 +332,20 @@ class _Planner:
             plan.wrapped[inst] = form.constant
         starts_below = ok and inst.attrs.get("nonnegative") and _starts_below_zero(form, self.counters, self.defs)
         if ok and not starts_below:
-            plan.ask(form, limit, bounds)
+            ok = plan.ask(plan.inside(form, limit, bounds))
         elif inst.attrs.get("nonnegative") and self.is_outside(limit):
             form = self.form_of(inst.args[0])
             ok = self.is_known(form, bounds, falling) and all(form.terms.get(p, 1) > 0 for p in falling)
             if ok:
-                plan.ask_below(form, limit, {**bounds, **falling})
-                if (any(form.terms.get(p) for p in inner.header.params if p in falling)
+                falls = {p: (ends[:1], ends[1:]) for p, ends in falling.items()}
+                ok = plan.ask(plan.below(form, limit, {**bounds, **falls}))
+                if ok and (any(form.terms.get(p) for p in inner.header.params if p in falling)
                         and self.is_on_every_trip(block, inner)):
                     self.short[inner.header] = limit  # from trip to trip an index in 0..limit falls
         if not ok and self.is_outside(limit):
             ok = self.look_at_clamped(inst, limit)
         if not ok and "most" in inst.attrs and self.is_outside(limit):  # the table is asked for its length instead
-            ok = True
-            plan.ask(Affine(inst.attrs["most"], {}), limit, bounds)
+            ok = plan.ask(plan.inside(Affine(inst.attrs["most"], {}), limit, bounds))
         if inner is not self.loop and (not inner.inner or find(inner, self.defs, self.edges) is not None):
             self.stays.append((not inner.inner, not ok))
         if ok:
@@ -329,11 +360,9 @@ class _Planner:
         rooms = [Affine(-1, {limit: 1}).plus(form, -1) for form in above]
         if any([not form.terms and form.constant < 0 for form in (*below, *rooms)]):
             return False  # the guard would always fail
-        for form in below:
-            self.plan.ask(form, _ROOM, self.bounds)
-        for form in above:
-            self.plan.ask_below(form, limit, self.bounds)
-        return True
+        plan, bounds = self.plan, self.bounds
+        return plan.ask(*[plan.inside(form, _ROOM, bounds) for form in below],
+                        *[plan.below(form, limit, bounds) for form in above])
 
     def sides(self, value, depth=3) -> tuple[list[Affine], list[Affine]] | None:
         """(forms that must not be negative, forms that must be below a limit) for a value to be in range; of the two
@@ -361,7 +390,7 @@ def clamped(value) -> tuple | None:
     return (test.op in (ILT, ILE)) == (test.args[0] is inst.args[1]), *inst.args[1:]
 
 
-def _may_settle(edge, loop) -> bool:
+def _may_become_small(edge, loop) -> bool:
     """Whether an edge to the header of a loop may pass a small number for an int: the result of a mask, a remainder, a
     conversion or a choice."""
     return any([p.type is Int and v is not p and (v.inst is None or v.inst.op in _SETTLING)
@@ -497,8 +526,9 @@ def _written_and_others(loop, nest, defs, fixed=None) -> dict:
 
 def _collect(loop, top, defs, edges, counters, bounds, falling, memo, products) -> bool:
     """Collect the induction variables of `loop` and of its inner loops: in `counters` those whose bounds and steps are
-    invariant in `top`; in `bounds` those whose bounds depend on other counters; in `falling` those of loops that are
-    not counted and which only decrease: their start, twice."""
+    invariant in `top`; in `bounds` those whose bounds depend on other counters, and the least and the greatest of two
+    such values: (forms that it is not below, forms that it is not above); in `falling` those of loops that are not
+    counted and which only decrease: their start, twice."""
     counted = find(loop, defs, edges)
     if counted is not None:
         fixed = loop is top or defs.block_of.get(counted.start[counted.left]) not in top.blocks
@@ -513,8 +543,10 @@ def _collect(loop, top, defs, edges, counters, bounds, falling, memo, products) 
                 counters[p] = (counted, step)
             else:
                 ends = first, last = first_and_last(counted, p, defs, top.blocks, memo, products)
+                for v in [v for form in ends for v in form.terms]:
+                    _collect_clamped(v, top, defs, counters, bounds, memo, products)
                 if all(_known(form, counters, defs, top, bounds, products) for form in ends):
-                    found[p] = (first, last) if step > 0 else (last, first)
+                    found[p] = ((first,), (last,)) if step > 0 else ((last,), (first,))
         bounds.update(found)
     elif loop is top:
         return False
@@ -528,6 +560,18 @@ def _collect(loop, top, defs, edges, counters, bounds, falling, memo, products) 
     for one in loop.inner:
         _collect(one, top, defs, edges, counters, bounds, falling, memo, products)
     return True
+
+
+def _collect_clamped(v, top, defs, counters, bounds, memo, products) -> None:
+    """Add to `bounds` a value that is the minimum or the maximum of two which are known."""
+    clamp = clamped(v) if v not in bounds and defs.block_of.get(v) in top.blocks else None
+    if clamp is not None:
+        forms = [affine(x, defs, top.blocks, memo, products=products) for x in clamp[1:]]
+        for x in [x for form in forms for x in form.terms]:
+            _collect_clamped(x, top, defs, counters, bounds, memo, products)
+        known = *[form for form in forms if _known(form, counters, defs, top, bounds, products)],
+        if known:
+            bounds[v] = ((), known) if clamp[0] else (known, ())
 
 
 def _joined(loop, nest, edges, falling, form_of) -> None:

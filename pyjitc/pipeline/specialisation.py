@@ -19,7 +19,7 @@ from types import ModuleType
 from ..base.forks import COMPILE
 from ..base.lazy import lazy
 from ..base.options import Options
-from ..base.room import COMPILING, DEPTH, with_room
+from ..base.stack import COMPILING, DEPTH, with_stack
 from ..base.trace import COUNTED, timed
 from ..base.uncollected import Uncollected
 from ..runtime.loader import Image, LoadError, load, provide
@@ -45,7 +45,7 @@ def _count(what: str, own: dict[str, int]) -> None:
 def alone(function, *args):
     """The result of function(*args), which may compile: one thread at a time, on a large enough stack. The lock is
     taken on that stack, because a finaliser that runs during a compile may compile, too."""
-    return with_room(COMPILING, _locked, function, *args, calls=DEPTH)
+    return with_stack(COMPILING, _locked, function, *args, calls=DEPTH)
 
 
 def _locked(function, *args):

@@ -191,7 +191,7 @@ def test_each_image_is_whole_in_a_process_that_loads_no_other(what, call):
 
 
 @pytest.mark.parametrize("module", (
-    "decimals", "errors", "localtables", "memory", "mersenne", "natives", "objects", "owned", "passed", "sorting",
+    "decimals", "errors", "list_items", "localtables", "memory", "mersenne", "natives", "objects", "owned", "sorting",
     "strings", "tables"))
 def test_each_is_found_by_its_name(module):
     """Whatever helper a process uses first."""

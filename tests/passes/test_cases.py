@@ -28,8 +28,8 @@ from pyjitc.ops.derivative import Request
 from pyjitc.ops.elementary import provide
 from pyjitc.ops.table import OPS
 from pyjitc.passes import (
-    batches, checked_copies, device, elementary, flatten, grid, idle_threads, inline, nans, natives, nests, parallel,
-    pipeline, restarts, sharedtables, stride, thread, unswitch, versioning,
+    batches, checked_copies, device, elementary, flatten, grid, idle_threads, inline, jump_threading, nans, natives,
+    nests, parallel, pipeline, restarts, sharedtables, stride, unswitch, versioning,
 )
 from pyjitc.passes.derivatives import make, merged, transposed
 from pyjitc.passes.rules import Facts
@@ -163,7 +163,7 @@ PASSES |= {"inline": inline.run, "nests": nests.run,
            "sharedtables": lambda functions, options: sharedtables.run(functions) or functions,
            "nans": lambda functions, options: nans.run(functions) or functions,
            "natives": with_native_lists, "cells": each(pipeline.independent.run),
-           "flatten": step_of_simplify(flatten.flatten), "thread": step_of_simplify(thread.thread),
+           "flatten": step_of_simplify(flatten.flatten), "jump_threading": step_of_simplify(jump_threading.thread),
            "derivatives": derived, "merged": with_one_of_each,
            "transposed": each(lambda fn, options: transposed.run(fn)), "batches": in_batches,
            "stride": each(strided), "parallel": outlined,

@@ -47,3 +47,21 @@ def test_calls(function, values, scaled):
 
 
 _COMPILED: dict = {}
+
+
+def filtered(image, kernel, out):
+    r = len(kernel) // 2
+    for i in range(r, len(image) - r):
+        total = 0.0
+        for k in range(-r, r + 1):
+            total += image[i + k] * kernel[k + r]
+        out[i] = total
+
+
+def test_a_range_from_a_negative_number_is_no_choice():
+    """The check of the length of `range(-r, r + 1)` cannot fail, and leaves no branch on the sign of its start."""
+    compiled = njit(filtered)
+    image, kernel = np.arange(9.0), np.array([1.0, 2.0, 0.5])
+    agree(filtered, image, kernel, np.zeros(9), compiled=compiled)
+    text = str(compiled._inspect("opt", None))
+    assert text.count("array_store") == 2  # in the fast copy of the loop, and in the one that keeps its checks

@@ -1,4 +1,4 @@
-"""Indices that are the least or the greatest of two numbers, which a guard before the loop tests."""
+"""Indices, and bounds of loops, that are the least or the greatest of two numbers: a guard tests them."""
 import numpy as np
 
 from pyjitc import njit
@@ -29,6 +29,21 @@ def at_most_the_length(a, out):
         out[i] = a[min(i - 2, len(a))]
 
 
+def window_sums(a, kernel, r, out):
+    for i in range(len(out)):
+        total = 0
+        for j in range(max(0, i - r), min(len(a), i + r + 1)):
+            total += a[j] * kernel[j - i + r]
+        out[i] = total
+
+
+def band(a, b, d, w):
+    n, m = len(a), len(b)
+    for i in range(1, n + 1):
+        for j in range(max(1, i - w), min(m, i + w) + 1):
+            d[i, j] = abs(a[i - 1] - b[j - 1]) + min(d[i - 1, j], d[i, j - 1], d[i - 1, j - 1])
+
+
 def outcome(f, *args):
     args = [x.copy() if isinstance(x, np.ndarray) else x for x in args]
     try:
@@ -56,5 +71,28 @@ def test_indices_that_are_clamped():
 def test_clamped_indices_are_not_checked_behind_the_guard():
     compiled = njit(box_sums)
     compiled(np.zeros((6, 6), np.int64), 1, np.zeros((5, 5), np.int64))
+    text = str(compiled._inspect("opt", None))
+    assert text.count("check_index") == 4  # those of the copy that keeps its checks
+
+
+def test_bounds_of_loops_that_are_clamped():
+    rng = np.random.default_rng(9)
+    sums, banded = njit(window_sums), njit(band)
+    for n, m, size in (9, 9, 5), (9, 12, 5), (9, 9, 4), (1, 1, 1), (0, 0, 3), (5, 8, 3), (6, 2, 9):
+        a, kernel, out = rng.integers(0, 99, n), rng.integers(0, 99, size), np.zeros(m, np.int64)
+        for r in (2, 1, 0, 4, 30, -1, -20, 2**62, -2**62):
+            args = a, kernel, r, out
+            assert outcome(sums, *args) == outcome(window_sums, *args), (n, m, size, r)
+    for h, w in (6, 6), (3, 9), (9, 3), (1, 1), (5, 1):
+        d = rng.integers(0, 99, (h, w))
+        for n, m in (h - 1, w - 1), (h, w - 1), (h - 1, w), (0, w + 3):
+            a, b = rng.integers(0, 99, n), rng.integers(0, 99, m)
+            for r in (0, 1, 2, 20, -3, 2**62, -2**62):
+                assert outcome(lambda d: banded(a, b, d, r), d) == outcome(lambda d: band(a, b, d, r), d), (h, w, n, r)
+
+
+def test_bounds_of_loops_that_are_clamped_need_no_checks_behind_the_guard():
+    compiled = njit(band)
+    compiled(np.ones(5, np.int64), np.ones(6, np.int64), np.ones((6, 7), np.int64), 2)
     text = str(compiled._inspect("opt", None))
     assert text.count("check_index") == 4  # those of the copy that keeps its checks

@@ -1,5 +1,6 @@
 """The functions of `itertools` in the compiled subset: generators and iteration states."""
 from ...infer.meaning import Apply, Throw
+from ...ops.arith import ISUB
 from ...ops.containers import TUPLE_LIKE, TUPLE_PUT
 from ...ops.memory import CELL_LOAD, CELL_STORE
 from ...ops.structure import PACK, STRUCT_GET
@@ -19,8 +20,15 @@ def count(start, step):
 
 
 def repeated(x, times):
-    for _ in range(times):
-        yield x
+    return PACK(x, times, name="repeat")
+
+
+def repeat_step(s):
+    x = STRUCT_GET(s, field="0")
+    left = STRUCT_GET(s, field="1")
+    if left > 0:
+        return True, x, PACK(x, ISUB(left, 1, flags="nuw nsw"), name="repeat")
+    return False, NOTHING, s
 
 
 def forever(x):
@@ -576,4 +584,4 @@ def next_permutation(at, cycles, n, r):
 
 
 PROTOCOLS = {"chain": State(chain_step), "zip_longest": State(longest_step), "group": State(group_step),
-             "now": State(now_step), "tee": State(tee_step)}
+             "now": State(now_step), "repeat": State(repeat_step), "tee": State(tee_step)}

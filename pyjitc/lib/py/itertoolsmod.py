@@ -37,7 +37,7 @@ def _cycle(iterable):
 
 @rule("itertools.repeat", "object, times=...")
 def _repeat(x, times):
-    return Call(iterators.forever, x) if times.type is Ellipsis_ else Call(iterators.repeated, x, times)
+    return Call(iterators.forever, x) if times.type is Ellipsis_ else Call(iterators.repeated, x, ranges.index(times))
 
 
 @rule("itertools.accumulate")

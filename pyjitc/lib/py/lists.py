@@ -448,6 +448,28 @@ def list_rest(it):
     return x[STRUCT_GET(state, field="1"):]
 
 
+def list_of_repeated(s):
+    """list() of itertools.repeat()."""
+    one = list(())
+    one.append(STRUCT_GET(s, field="0"))
+    return one * STRUCT_GET(s, field="1")
+
+
+def list_rest_of_repeated(it):
+    state = CELL_LOAD(it)
+    CELL_STORE(it, PACK(STRUCT_GET(state, field="0"), 0, name="repeat"))
+    return list_of_repeated(state)
+
+
+def list_rest_of_tee(it):
+    """list() of an iterator of tee(): what is left of the items that are saved, after all others were added to them."""
+    state = CELL_LOAD(it)
+    saved = STRUCT_GET(state, field="1")
+    saved.extend(STRUCT_GET(state, field="0"))
+    CELL_STORE(it, PACK(STRUCT_GET(state, field="0"), saved, LIST_LEN(saved), name="tee"))
+    return saved[STRUCT_GET(state, field="2"):]
+
+
 def list_step_back(s):
     x = STRUCT_GET(s, field="0")
     i = STRUCT_GET(s, field="1")
@@ -477,5 +499,8 @@ def _rest_of_container(items: Expr) -> Expr:
 # Kinds of iterators and names of their states -> a new list of the items that are left.
 _LISTED = {(k.Struct, "list_reverseiterator"): lambda items: Call(list_rest_back, items),
            (k.Struct, "container_iterator"): _rest_of_container,
+           (k.Struct, "repeat"): lambda items: Call(list_of_repeated, items),
+           (k.Iterator, "repeat"): lambda items: Call(list_rest_of_repeated, items),
+           (k.Iterator, "tee"): lambda items: Call(list_rest_of_tee, items),
            (k.Iterator, "list_iterator"): lambda items: Call(list_rest, items)}
 PROTOCOLS = {List: _List(), "list_iterator": _Steps(list_step), "list_reverseiterator": _Steps(list_step_back)}

@@ -3,7 +3,7 @@ from ...ops.arith import IADD, ISUB
 from ...ops.structure import PACK, STRUCT_GET
 from ...ops.text import (
     BYTEARRAY_AT, BYTEARRAY_LEN, BYTEARRAY_SET, BYTEARRAY_SLICE, BYTES_AT, BYTES_LEN, BYTES_SLICE, STR_CHAR, STR_CODE,
-    STR_LEN, STR_SEARCH, STR_SLICE,
+    STR_FORM, STR_LEN, STR_SEARCH, STR_SLICE,
 )
 from ..intrinsics import NOTHING, advance
 from ..protocol import State
@@ -20,7 +20,7 @@ def str_item(s, i):
         i = IADD(i, n)
     if i < 0 or i >= n:
         raise IndexError("string index out of range")
-    return STR_CHAR(STR_CODE(s, i))
+    return STR_CHAR(STR_CODE(s, i, STR_FORM(s)))
 
 
 def clipped(i, n):
@@ -68,7 +68,7 @@ def str_step(state):
     step = STRUCT_GET(state, field="2")
     left = STRUCT_GET(state, field="3")
     if left > 0:
-        return (True, STR_CHAR(STR_CODE(s, i)),
+        return (True, STR_CHAR(STR_CODE(s, i, STR_FORM(s))),
                 PACK(s, IADD(i, step, flags="nsw"), step, ISUB(left, 1, flags="nuw nsw"), name="str_iterator"))
     return False, NOTHING, state
 
@@ -76,7 +76,7 @@ def str_step(state):
 def ord_(s):
     if STR_LEN(s) != 1:
         raise TypeError(f"ord() expected a character, but string of length {STR_LEN(s)} found")
-    return STR_CODE(s, 0)
+    return STR_CODE(s, 0, STR_FORM(s))
 
 
 def ord_of_byte(b):
@@ -249,6 +249,6 @@ PROTOCOLS = {"str_iterator": State(str_step), "bytes_iterator": State(bytes_step
 
 
 def sorted_characters(text, reverse):
-    codes = [STR_CODE(text, i) for i in range(len(text))]
+    codes = [STR_CODE(text, i, STR_FORM(text)) for i in range(len(text))]
     codes.sort(reverse=reverse)
     return [STR_CHAR(code) for code in codes]

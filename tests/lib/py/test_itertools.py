@@ -252,3 +252,40 @@ def test_groups_of_a_list_that_gets_items_of_another_type():
 
     agree(f, 5)
     agree(f, 0)
+
+
+def repeats(x, n):
+    it = itertools.repeat(x, n)
+    first = next(it, 99)
+    return (first, list(it), list(it), list(itertools.repeat(x, n)), [one for one in itertools.repeat(x, n)],
+            list(zip(itertools.repeat(x, n), range(10))), tuple(itertools.repeat(x, n)))
+
+
+@pytest.mark.parametrize("x, n", [(1, 3), (2.5, 0), ("a", -2), ([1], 2), (None, 2), ((1, 2.5), True)])
+def test_list_of_repeat(x, n):
+    agree(repeats, x, n)
+
+
+def tees(x):
+    one, two = itertools.tee(iter(x))
+    first = next(one, None)
+    lists = list(one), list(one), list(two), list(two)
+    one, two, three = itertools.tee(x, 3)
+    next(three, 0)
+    return first, lists, list(zip(one, two)), list(three), list(one)
+
+
+@pytest.mark.parametrize("x", [[1, 2, 3], [], ["a", "b"], range(4)])
+def test_list_of_an_iterator_of_tee(x):
+    agree(tees, x)
+
+
+def aliases(n):
+    rows = [[0], [1]]
+    same = list(itertools.repeat(rows[0], n))
+    same[0].append(2)
+    return rows, same, same[0] is same[1]
+
+
+def test_list_of_repeat_has_one_object():
+    agree(aliases, 3)

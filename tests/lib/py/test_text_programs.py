@@ -340,3 +340,35 @@ def test_a_global_bytearray_is_the_programs_own():
     before = bytes(GLOBAL_BYTES)
     assert f(200) == 4 and GLOBAL_BYTES == b"\xc8lob"
     GLOBAL_BYTES[:] = before
+
+
+def alike(a, b, n):
+    """Characters of texts of any form in a loop that may have no text."""
+    found = 0
+    for i in range(n):
+        for j in range(n):
+            if a is not None and b is not None and i < len(a) and j < len(b) and a[i] == b[j]:
+                found += 1
+    return found
+
+
+def chosen(flag, n):
+    """A text that is unbound on a path on which the loop does not read it."""
+    if flag:
+        text = "h\xe9\u20ac"
+    out = ""
+    for i in range(n):
+        if flag:
+            out += text[i % 3]
+    return out
+
+
+TEXTS = (None, "", "abca", "\xe9a", "\u20acab", "\U0001f600ba")
+
+
+@pytest.mark.parametrize("a", TEXTS)
+def test_the_form_of_a_text_is_read_before_a_loop(a):
+    for b in TEXTS:
+        agree(alike, a, b, 4)
+    agree(chosen, a is None, 7)
+    agree(lambda a: alike(a if len(GLOBAL_TEXT) > 3 else None, "abc", 5), a)

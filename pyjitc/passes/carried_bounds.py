@@ -16,9 +16,9 @@ from ..ops.control import CONST
 from ..ops.structure import SELECT
 from ..types.kinds import Int, NpInt
 
-__all__ = ["find", "ROOM"]
+__all__ = ["find", "BOUND"]
 
-ROOM = 1 << 32  # the first value of such a number lies between -ROOM and ROOM
+BOUND = 1 << 32  # the first value of such a number lies between -BOUND and BOUND
 _DEEP = 8  # the most instructions that are looked through
 
 
@@ -28,7 +28,7 @@ def find(loop, defs, edges) -> tuple[dict[ir.Value, ir.Value], dict[ir.Inst, lis
     starts: dict[ir.Value, ir.Value] = {}
     entries = loop.entries(edges)
     for k, p in enumerate(loop.header.params if len(entries) == 1 else ()):
-        if p.type is Int and _settles(p, k, loop, defs, edges):
+        if p.type is Int and _stays_small(p, k, loop, defs, edges):
             starts[p] = entries[0][2].args[k]
     found: dict[ir.Inst, list[ir.Value]] = {}
     for inst in [inst for block in loop.blocks for inst in block.insts if starts]:
@@ -40,7 +40,7 @@ def find(loop, defs, edges) -> tuple[dict[ir.Value, ir.Value], dict[ir.Inst, lis
     return starts, found
 
 
-def _settles(p, k, loop, defs, edges) -> bool:
+def _stays_small(p, k, loop, defs, edges) -> bool:
     """Whether every trip leaves a small number in the k-th parameter p of the header."""
     work, seen = [edge.args[k] for source, _, edge in edges[loop.header] if source in loop.blocks], {p}
     while work:
@@ -53,7 +53,7 @@ def _settles(p, k, loop, defs, edges) -> bool:
             work += [edge.args[home.params.index(v)] for _, _, edge in edges[home]]
         elif v.inst is not None and v.inst.op is SELECT:
             work += v.inst.args[1:]
-        elif (interval := _interval(v, (), [], 1)) is None or interval[0] < -ROOM or interval[1] > ROOM:
+        elif (interval := _interval(v, (), [], 1)) is None or interval[0] < -BOUND or interval[1] > BOUND:
             return False
     return len(seen) > 1
 
@@ -67,7 +67,7 @@ def _interval(v, starts, used: list, depth: int):
     known."""
     if v in starts:
         used.append(v)
-        return -ROOM, ROOM
+        return -BOUND, BOUND
     if isinstance(v.type, NpInt):
         bits = v.type.bits
         return (-(1 << bits - 1), (1 << bits - 1) - 1) if v.type.signed else (0, (1 << bits) - 1)

@@ -17,11 +17,9 @@ def _items_of_list() -> str:
   br label %look
 look:
   %i = phi i64 [ 0, %0 ], [ %i1, %next ]
-  %more = icmp ult i64 %i, %n
-  br i1 %more, label %item, label %yes
+  br i1 (icmp ult i64 %i, %n), label %item, label %yes
 item:
-  %o.at = getelementptr ptr, ptr %items, i64 %i
-  %o = load ptr, ptr %o.at, align 8
+  %o = load ptr, ptr (getelementptr ptr, ptr %items, i64 %i), align 8
 {_load("found", "ptr", "%o", OB_TYPE)}
   %same = icmp eq ptr %found, %class"""
 
@@ -46,11 +44,9 @@ define internal i1 @pyj_holds_rows_{item}(ptr %list, ptr %to, i64 %most, i64 %wi
   br i1 %same, label %row, label %no
 row:
 {_load("length", "i64", "%o", OB_SIZE)}
-  %fits = icmp eq i64 %length, %width
-  br i1 %fits, label %copy, label %no
+  br i1 (icmp eq i64 %length, %width), label %copy, label %no
 copy:
-  %before = mul i64 %i, %width
-  %to.at = getelementptr i64, ptr %to, i64 %before
+  %to.at = getelementptr i64, ptr %to, i64 (mul i64 %i, %width)
   %held = call i1 @pyj_holds_copy_{item}(ptr %o, ptr %to.at, i64 %width, ptr %numbers)
   br i1 %held, label %next, label %no
 {_END_OF_ITEMS}"""
@@ -80,13 +76,10 @@ define internal i1 @pyj_holds_int(ptr %list, i64 %most, ptr %class) nounwind noi
 int:
 {_load("tag", "i64", "%o", LONG_TAG)}
   %above = add i64 %tag, {0 if LONG_TAGGED else 1}
-  %small = icmp ult i64 %above, {16 if LONG_TAGGED else 3}
-  br i1 %small, label %next, label %wide
+  br i1 (icmp ult i64 %above, {16 if LONG_TAGGED else 3}), label %next, label %wide
 wide:
   %value = call i64 @PyLong_AsLongLongAndOverflow(ptr %o, ptr %flag)
-  %over = load i32, ptr %flag
-  %fits = icmp eq i32 %over, 0
-  br i1 %fits, label %next, label %no
+  br i1 (icmp eq i32 (load i32, ptr %flag), 0), label %next, label %no
 {_END_OF_ITEMS}""",
     "pyj_holds_copy_float": f"""{_start_of_copy("float")}
 {_load("value", "double", "%o", FLOAT_VALUE)}
@@ -98,18 +91,15 @@ wide:
 {_load("digit", "i32", "%o", LONG_DIGITS)}
   %low = zext i32 %digit to i64
   %above = add i64 %tag, {0 if LONG_TAGGED else 1}
-  %small = icmp ult i64 %above, {16 if LONG_TAGGED else 3}
-  br i1 %small, label %brief, label %wide
+  br i1 (icmp ult i64 %above, {16 if LONG_TAGGED else 3}), label %brief, label %wide
 brief:
   {"%bits = and i64 %tag, 3" if LONG_TAGGED else ""}
   %sign = {"sub i64 1, %bits" if LONG_TAGGED else "add i64 %tag, 0"}
-  %signed = mul nsw i64 %sign, %low
-  store i64 %signed, ptr %to.at, align 8
+  store i64 (mul nsw i64 %sign, %low), ptr %to.at, align 8
   br label %next
 wide:
   %value = call i64 @PyLong_AsLongLongAndOverflow(ptr %o, ptr %flag)
-  %over = load i32, ptr %flag
-  %fits = icmp eq i32 %over, 0
+  %fits = icmp eq i32 (load i32, ptr %flag), 0
   store i64 %value, ptr %to.at, align 8
   br i1 %fits, label %next, label %no
 {_END_OF_ITEMS}""",
@@ -130,25 +120,18 @@ define internal i1 @pyj_holds_apart(ptr %x, i1 %in.x, ptr %y, i1 %in.y, i1 %one)
   %bs = select i1 %in.y, ptr %ys, ptr %y.at
   %n = select i1 %in.x, i64 %xn, i64 1
   %m = select i1 %in.y, i64 %yn, i64 1
-  br label %outer
 outer:
   %i = phi i64 [ 0, %0 ], [ %i1, %after ]
-  %more = icmp ult i64 %i, %n
-  br i1 %more, label %first, label %yes
+  br i1 (icmp ult i64 %i, %n), label %first, label %yes
 first:
-  %a.at = getelementptr ptr, ptr %as, i64 %i
-  %a = load ptr, ptr %a.at, align 8
+  %a = load ptr, ptr (getelementptr ptr, ptr %as, i64 %i), align 8
   %most = select i1 %one, i64 %i, i64 %m
-  br label %inner
 inner:
   %k = phi i64 [ 0, %first ], [ %k1, %next ]
-  %others = icmp ult i64 %k, %most
-  br i1 %others, label %second, label %after
+  br i1 (icmp ult i64 %k, %most), label %second, label %after
 second:
   %b.at = getelementptr ptr, ptr %bs, i64 %k
-  %b = load ptr, ptr %b.at, align 8
-  %same = icmp eq ptr %a, %b
-  br i1 %same, label %no, label %next
+  br i1 (icmp eq ptr %a, (load ptr, ptr %b.at, align 8)), label %no, label %next
 next:
   %k1 = add nuw i64 %k, 1
   br label %inner
@@ -164,14 +147,12 @@ no:
     "pyj_holds_width": f"""
 define internal i64 @pyj_holds_width(ptr %list, ptr %of) nounwind noinline {{
 {_load("size", "i64", "%list", OB_SIZE)}
-  %some = icmp ne i64 %size, 0
-  br i1 %some, label %look, label %no
+  br i1 (icmp ne i64 %size, 0), label %look, label %no
 look:
 {_load("items", "ptr", "%list", LIST_ITEMS)}
   %o = load ptr, ptr %items, align 8
 {_load("found", "ptr", "%o", OB_TYPE)}
-  %right = icmp eq ptr %found, %of
-  br i1 %right, label %yes, label %no
+  br i1 (icmp eq ptr %found, %of), label %yes, label %no
 yes:
 {_load("width", "i64", "%o", OB_SIZE)}
   ret i64 %width

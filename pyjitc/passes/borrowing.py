@@ -1,9 +1,9 @@
 """Find values that need no reference of their own to native objects, since another reference keeps the objects alive.
 
 Part of `refcount`. The value of an attribute or item that is a native object, or of a block parameter to which such
-values are passed, is *lent* if, as long as it is used, no instruction can remove an object from the attribute or list
-that holds it: then the owner from which it was loaded keeps it alive. A loop that walks down a tree or along a linked
-list then counts no references.
+values are passed, is *borrowed* if, as long as it is used, no instruction can remove an object from the attribute or
+list that holds it: then the owner from which it was loaded keeps it alive. A loop that walks down a tree or along a
+linked list then counts no references.
 """
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LOADS = frozenset((INSTANCE_AT, NATIVE_AT))
 _TAKES = frozenset((INSTANCE_PUT, NATIVE_PUT, NATIVE_TAKE, NATIVE_SHIFT, NATIVE_LIFT, NATIVE_CUT, NATIVE_SPREAD))
 
 
-def _is_lent(t: Type) -> bool:
+def _may_be_borrowed(t: Type) -> bool:
     """Whether every reference in a value of type t is to a native object."""
     return type(t) is NativeObject or isinstance(t, Union) and is_refcounted(t) and all(
         [type(m) is NativeObject or not is_refcounted(m) for m in t.members])
@@ -43,7 +43,7 @@ def _holds(t: Type) -> bool:
 
 
 def find(fn: ir.Function, blocks: list[ir.Block]) -> dict[ir.Value, frozenset[ir.Value]]:
-    """Returns {lent value: its owners}. The owners are the values whose references keep it alive; a value that the
+    """Returns {borrowed value: its owners}. The owners are the values whose references keep it alive; a value that the
     callers keep alive has none."""
     return _Lending(fn, blocks).find()
 
@@ -55,26 +55,26 @@ class _Lending:
         self.home: dict[ir.Value, ir.Block] = {}
         self.sources: dict[ir.Value, list[ir.Value]] = defaultdict(list)
         self.views: dict[ir.Value, ir.Inst] = {}
-        self.lent: dict[ir.Value, None] = {}
+        self.borrowed: dict[ir.Value, None] = {}
         self.calls: dict[ir.Function, bool] = {}
         for block in blocks:
             for p in block.params:
                 if is_refcounted(p.type):
                     self.home[p] = block
-                    if block is not fn.entry and _is_lent(p.type):
-                        self.lent[p] = None
+                    if block is not fn.entry and _may_be_borrowed(p.type):
+                        self.borrowed[p] = None
             for inst in block.insts:
                 r = inst.result
                 if r is not None and is_refcounted(r.type):
                     self.home[r] = block
-                    if inst.op in _LOADS and _is_lent(r.type):
-                        self.lent[r] = None
+                    if inst.op in _LOADS and _may_be_borrowed(r.type):
+                        self.borrowed[r] = None
                         self.sources[r].append(inst.args[0])
                     elif not inst.op.effects & ir.ALLOCATES and inst.op is not INVOKE:
                         self.views[r] = inst
                 for edge in inst.edges():
                     for v, p in zip(edge.args, edge.block.params):
-                        if _is_lent(p.type):
+                        if _may_be_borrowed(p.type):
                             self.sources[p].append(v)
         self.dangers = [(block, inst) for block in blocks for inst in block.insts if self.is_danger(inst)]
 
@@ -91,7 +91,7 @@ class _Lending:
         return self.calls[callee]
 
     def find(self) -> dict[ir.Value, frozenset[ir.Value]]:
-        if not self.lent:
+        if not self.borrowed:
             return {}
         dominators = Dominators(self.fn, split=True)
 
@@ -105,19 +105,19 @@ class _Lending:
 
         while True:
             owners = self.owners()
-            lost = [v for v in self.lent if v.inst is None and not all([is_there(o, v) for o in owners[v]])]
+            lost = [v for v in self.borrowed if v.inst is None and not all([is_there(o, v) for o in owners[v]])]
             lost = lost or self.used_after_dangers()
             if not lost:
-                return {v: owners[v] for v in self.lent}
+                return {v: owners[v] for v in self.borrowed}
             for v in lost:
-                del self.lent[v]
-            if not self.lent:
+                del self.borrowed[v]
+            if not self.borrowed:
                 return {}
 
     def owners(self) -> dict[ir.Value, frozenset[ir.Value]]:
-        """The owners of all lent values and of views."""
+        """The owners of all borrowed values and of views."""
         none: frozenset = frozenset()
-        found: dict[ir.Value, frozenset] = dict.fromkeys((*self.lent, *self.views), none)
+        found: dict[ir.Value, frozenset] = dict.fromkeys((*self.borrowed, *self.views), none)
         given = frozenset(self.fn.entry.params)
 
         def of(v):
@@ -127,7 +127,7 @@ class _Lending:
         while changed:
             changed = False
             for v in found:
-                sources = self.sources[v] if v in self.lent else self.views[v].args
+                sources = self.sources[v] if v in self.borrowed else self.views[v].args
                 new = none.union(*map(of, sources))
                 if new != found[v]:
                     found[v] = new
@@ -135,12 +135,11 @@ class _Lending:
         return found
 
     def used_after_dangers(self) -> list[ir.Value]:
-        """The lent values that are used after an instruction that may remove objects from the attribute or list that
-        holds them."""
+        """The borrowed values that are used after an instruction that may remove objects from what holds them."""
         if not self.dangers:
             return []
         none: frozenset = frozenset()
-        bases: dict[ir.Value, frozenset] = {v: frozenset((v,)) for v in self.lent}
+        bases: dict[ir.Value, frozenset] = {v: frozenset((v,)) for v in self.borrowed}
 
         def of(values):
             return none.union(*[bases[v] for v in values if v in bases])

@@ -8,12 +8,10 @@ in a text, `text` is that text, and `object` is the part that was read last, or 
 """
 from __future__ import annotations
 
-from ..types.kinds import (
-    Array, Cell, Iterator, NativeList, NativeObject, NoneType, Type, Union, Within, is_refcounted,
-)
+from ..types.kinds import NativeObject, NoneType, Type, Union, Within, is_refcounted
 
 __all__ = ["BASE", "COUNT", "DATA", "HEAD", "LENGTH", "OBJECT", "ROOM", "SOURCE", "components_of", "giver", "in_memory",
-           "layout", "other_than_none", "release_of", "stride", "words"]
+           "layout", "other_than_none", "reference_kinds", "stride"]
 
 # offsets of the fields, and the size of the head
 COUNT, LENGTH, ROOM, DATA, OBJECT, BASE, SOURCE, HEAD = 0, 8, 16, 24, 32, 40, 48, 56
@@ -28,26 +26,37 @@ def stride(components: tuple[str, ...]) -> int:
 
 def layout(e, t: Type) -> str:
     """A description of the references to release in a value of type t, such as an item of a list, as a part of a
-    symbol: a single `n` for a value of numbers only, else `words`."""
-    return "".join(words(e, t)) if is_refcounted(t) else "n"
+    symbol: a single `n` for a value of numbers only, else `reference_kinds`."""
+    return "".join(reference_kinds(e, t)) if is_refcounted(t) else "n"
 
 
-def words(e, t: Type) -> list[str]:
+def reference_kinds(e, t: Type) -> list[str]:
     """The kind of each component of a value of type t: `n` for a number, `o` for a reference to a Python object, `a`
     for the owner of an array, `L...E` for a reference to a native list, `C...E` for one to a cell, `R...E` for one to a
     native object, `B` and a letter for one to an enclosing object, `Ba` to the innermost."""
     if not is_refcounted(t):
         return ["n"] * len(e.components(t))
-    if isinstance(t, Array):
-        return ["n", "a", *["n"] * (len(e.components(t)) - 2)]
-    if isinstance(t, (NativeList, Cell, Iterator)):
-        return [f"{'L' if isinstance(t, NativeList) else 'C'}{layout(e, *t.held)}E"]
-    if isinstance(t, NativeObject):
-        held = [other_than_none(part) or part for part in t.held]
-        return [f"R{''.join([word for one in held for word in words(e, one)])}E"]
-    if isinstance(t, Within):
-        return [f"B{chr(97 + t.level)}"]
-    return ["o"] if t.parts is None else [word for part in t.parts for word in words(e, part)]
+    if t.parts is not None:
+        return [kind for part in t.parts for kind in reference_kinds(e, part)]
+    return _KINDS[t.counted](e, t)
+
+
+def _kinds_of_array(e, t) -> list[str]:
+    return ["n", "a", *["n"] * (len(e.components(t)) - 2)]
+
+
+def _kinds_of_instance(e, t) -> list[str]:
+    held = [other_than_none(part) or part for part in t.held]
+    return [f"R{''.join([kind for one in held for kind in reference_kinds(e, one)])}E"]
+
+
+# What counts the references of a type (`counted` in types/kind.py) -> a function that returns the kinds of its
+# components.
+_KINDS = {
+    "object": lambda e, t: ["o"], "table": lambda e, t: ["o"], "array": _kinds_of_array,
+    "cell": lambda e, t: [f"C{layout(e, *t.held)}E"], "list": lambda e, t: [f"L{layout(e, *t.held)}E"],
+    "instance": _kinds_of_instance, "enclosing": lambda e, t: [f"B{chr(97 + t.level)}"],
+}
 
 
 def components_of(layout: str, around: str = "") -> list[str]:
@@ -97,10 +106,3 @@ def other_than_none(t: Type) -> Type | None:
 def in_memory(e, t: Type) -> tuple[str, ...]:
     """The LLVM types of the components of an attribute in the memory of a native object."""
     return e.components(other_than_none(t) or t)
-
-
-def release_of(e, t: NativeList | NativeObject) -> str:
-    """The name of the helper that releases a reference to a native list or object."""
-    if isinstance(t, NativeObject):
-        return f"pyj_native_drop_{layout(e, t)}"
-    return f"pyj_native_release_{layout(e, t.item)}"

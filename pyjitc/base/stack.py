@@ -11,7 +11,7 @@ from _thread import _local, allocate_lock, get_ident, get_native_id
 
 from .lazy import lazy
 
-__all__ = ["COMPILING", "DEPTH", "with_room"]
+__all__ = ["COMPILING", "DEPTH", "with_stack"]
 
 COMPILING = 1 << 20  # bytes of stack: inference and the passes of LLVM are recursive
 # and nested calls of Python functions: a deep recursion of the program may compile another function
@@ -40,7 +40,7 @@ if hasattr(os, "register_at_fork"):
                         after_in_child=_starting._at_fork_reinit)
 
 
-def with_room(size: int, function, *args, calls: int = 0):
+def with_stack(size: int, function, *args, calls: int = 0):
     """The result of function(*args), which needs `size` bytes of the stack and `calls` nested calls of Python
     functions: it runs in a new thread if this one has less."""
     large = get_ident() == _first_thread() or _stack_of_this_thread() >= size + _MARGIN
@@ -54,7 +54,7 @@ def with_room(size: int, function, *args, calls: int = 0):
         except BaseException as error:
             done.append((None, error))
 
-    worker = threading.Thread(target=run, name="pyjitc-room")
+    worker = threading.Thread(target=run, name="pyjitc-stack")
     with _starting:
         usual = threading.stack_size(max(_LARGE, size + _MARGIN + 0xFFFF & ~0xFFFF))
         try:
