@@ -11,13 +11,14 @@ from math import gcd
 from ..ir import core as ir
 from ..ir.cfg import LoopNest
 from ..ops import arith, control, memory
-from ..ops.structure import SELECT
+from ..ops.structure import SELECT, TUPLE_AT, TUPLE_GET, TUPLE_MAKE, UNION_GET
 from . import counted
 from .alias import VIEW
 from .apart import places
 
 __all__ = ["Access", "Collisions"]
 
+_PARTS = (TUPLE_AT, TUPLE_GET, UNION_GET)
 FAR = 64  # iterations that a loop is assumed to make at least
 
 
@@ -78,7 +79,7 @@ class Collisions:
         facts, always = self.facts(block), self.is_always(block)
         found = []
         for root, views, chosen in self.origins(inst.args[0], ()):
-            if root not in self.region.defined and not any(facts.get(v, yes) is not yes for v, yes in chosen.items()):
+            if self.is_shared(root) and not any(facts.get(v, yes) is not yes for v, yes in chosen.items()):
                 index = places(root, views, forms, self.affine, _unclipped)
                 found.append(Access(inst, root, index, {**facts, **chosen}, always))
         return found
@@ -87,7 +88,10 @@ class Collisions:
         """(array, views by which it is seen, invariant conditions of that) of each array that `array` may be; choices
         that are made before the loop are not looked into."""
         made = array.inst
-        if array not in self.region.defined or array in seen:
+        if made is not None and made.op.traits & VIEW:
+            for root, views, chosen in self.origins(made.args[0], seen):
+                yield root, [*views, array], chosen
+        elif array not in self.region.defined or array in seen:
             yield array, [], {}
         elif made is None:
             seen = (*seen, array)
@@ -104,11 +108,18 @@ class Collisions:
                 for root, views, chosen in self.origins(x, seen):
                     fixed = made.args[0] not in self.region.defined
                     yield root, views, {**chosen, made.args[0]: n == 0} if fixed else chosen
-        elif made.op.traits & VIEW:
-            for root, views, chosen in self.origins(made.args[0], seen):
-                yield root, [*views, array], chosen
+        elif made.op in (TUPLE_AT, TUPLE_GET) and (items := _items(made.args[0])):
+            for x in items if made.op is TUPLE_AT else items[made.attrs["index"]:][:1]:
+                yield from self.origins(x, seen)
         else:
             yield array, [], {}
+
+    def is_shared(self, root: ir.Value) -> bool:
+        """Whether an array is there before the loop: it, or a tuple of which it is an item, or a value that may be
+        it."""
+        made = root.inst
+        return root not in self.region.defined or made is not None and made.op in _PARTS and (
+            made.args[0] not in self.region.defined)
 
     def facts(self, block: ir.Block) -> dict[ir.Value, bool]:
         """The outcomes of conditions from before the loop with which a block is reached."""
@@ -220,6 +231,11 @@ def _reach(gap: int, ranges, ranges_2) -> bool:
             end = sign * step * ((FAR if trips is None else trips) - 1)
             low, high, common = low + min(0, end), high + max(0, end), gcd(common, step)
     return low <= gap <= high and (gap % common == 0 if common else gap == 0)
+
+
+def _items(v: ir.Value) -> list[ir.Value]:
+    """The items of a tuple, where the instruction that makes it is known."""
+    return list(v.inst.args) if v.inst is not None and v.inst.op is TUPLE_MAKE else []
 
 
 def _index_of(v: ir.Value) -> ir.Value | None:

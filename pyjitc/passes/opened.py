@@ -15,21 +15,21 @@ from ..types import kinds as k
 from . import dce, gvn, inline, ranges, simplify
 from .rewrite import clone_blocks, copy_of, substitute
 
-__all__ = ["opened"]
+__all__ = ["accesses", "opened"]
 
 _ROOM = 3_000  # the most instructions that calls may add to the copy
 
 
 def opened(fn: ir.Function, loop, aliases) -> tuple | None:
-    """(the copy, its loop, value of the copy -> that of the function); None where no call in the loop accesses elements
-    of arrays that it is passed."""
-    if not any(_accesses(inst, aliases) for block in loop.blocks for inst in block.insts):
+    """(the copy, its loop, value of the copy -> that of the function); None where there is no such call in the loop."""
+    if not any(accesses(inst, aliases) for block in loop.blocks for inst in block.insts):
         return None
     values: dict[ir.Value, ir.Value] = {}
     copies = clone_blocks(reverse_postorder(fn), values)
     new = ir.Function(fn.name, fn.qualname, fn.filename, fn.firstlineno, fn.library)
     new.result, new.flags, new.blocks = fn.result, fn.flags, list(copies.values())
-    _open(new, {copies[block] for block in loop.blocks}, aliases)
+    if not _open(new, {copies[block] for block in loop.blocks}, aliases):
+        return None
     for one in (simplify, gvn, ranges, gvn, dce):
         one.run(new)
     header = copies[loop.header]
@@ -37,17 +37,18 @@ def opened(fn: ir.Function, loop, aliases) -> tuple | None:
     return None if found is None else (new, found, {copy: v for v, copy in values.items()})
 
 
-def _accesses(inst: ir.Inst, aliases) -> bool:
+def accesses(inst: ir.Inst, aliases) -> bool:
     """Whether an instruction calls a function of the program that accesses elements of arrays."""
     if inst.op is not control.INVOKE or "chunks" in inst.attrs or inst.attrs["callee"].library:
         return False
     effects = aliases.effects(inst)
     return bool((ir.regions_read(effects) | ir.regions_written(effects)) & ir.ELEMENTS) and any(
-        isinstance(v.type, k.Array) for v in inst.args)
+        k.any_part(v.type, lambda t: isinstance(t, k.Array)) for v in inst.args)
 
 
-def _open(fn: ir.Function, inside: set[ir.Block], aliases) -> None:
-    """Replace the calls in the blocks `inside`, and those in what replaces them, as long as there is room."""
+def _open(fn: ir.Function, inside: set[ir.Block], aliases) -> bool:
+    """Replace the calls in the blocks `inside`, and those in what replaces them, as long as there is room. Returns
+    whether there was one."""
     bodies: dict[ir.Function, ir.Function | None] = {}
     replace: dict[ir.Value, ir.Value] = {}
     room, again = _ROOM, True
@@ -57,7 +58,7 @@ def _open(fn: ir.Function, inside: set[ir.Block], aliases) -> None:
             insts, block.insts = block.insts, []
             here = block.insts
             for inst in insts:
-                body = _body(inst.attrs["callee"], bodies) if _accesses(inst, aliases) else None
+                body = _body(inst.attrs["callee"], bodies) if accesses(inst, aliases) else None
                 size = 0 if body is None else sum(len(one.insts) for one in body.blocks)
                 if body is None or size > room:
                     here.append(inst)
@@ -73,6 +74,7 @@ def _open(fn: ir.Function, inside: set[ir.Block], aliases) -> None:
                 here = after
     substitute(fn.blocks, replace)
     fn.blocks = reverse_postorder(fn)
+    return room < _ROOM
 
 
 def _body(callee: ir.Function, bodies: dict) -> ir.Function | None:

@@ -35,6 +35,7 @@ from ..ir.cfg import LoopNest, closure, in_edges, predecessors, reverse_postorde
 from ..ir.uses import read_outside
 from ..ops import arith as a
 from ..ops import control, exceptions, memory, random
+from ..ops.parallel import GET_THREAD_ID
 from ..ops.structure import UNION_MAKE
 from ..types import kinds as k
 from . import apart, counted, dce, opened
@@ -118,6 +119,13 @@ def _warn(fn, inst, why: str, hint: str) -> None:
                            ParallelWarning, filename, inst.loc.line or fn.firstlineno)
 
 
+def _is_thread(v: ir.Value) -> bool:
+    """Whether an index is the number of the thread that runs the iteration."""
+    while v.inst is not None and v.inst.op is memory.CHECK_INDEX:
+        v = v.inst.args[0]
+    return v.inst is not None and v.inst.op is GET_THREAD_ID
+
+
 def _is_made(v: ir.Value) -> bool:
     """Whether an instruction makes this array."""
     return v.inst is not None and v.inst.op in (memory.ARRAY_NEW, memory.ARRAY_COPY)
@@ -182,6 +190,7 @@ class _Region(Carried):
     def __init__(self, fn: ir.Function, loop, kind: str, single: bool, refuses: bool):
         self.fn, self.loop, self.kind = fn, loop, kind
         self.refuses = refuses
+        self.opens = kind != "adjoint"  # whether the functions that it calls are looked into
         self.single = single  # whether each iteration is a chunk of its own
         self.header = loop.header
         self.branch = self.header.terminator
@@ -396,7 +405,7 @@ class _Region(Carried):
         elements iterations only add, or which they only multiply, get a copy for each chunk: `self.shared`, array ->
         (operation, neutral element)."""
         self.shared: dict[ir.Value, tuple] = {}
-        if self.kind not in ("prange", "kept", "adjoint") or self.kind != "adjoint" and self.checked_with_calls():
+        if self.kind not in ("prange", "kept", "adjoint") or self.opens and self.checked_with_calls():
             return
         memo: dict = {}
 
@@ -418,7 +427,7 @@ class _Region(Carried):
                         continue
                     indices: dict[ir.Value, list] = {}  # where the array is chosen, it may be one by several views
                     for root, views, _ in found.origins(array, ()):
-                        if root not in self.defined:
+                        if found.is_shared(root):
                             index = apart.places(root, views, forms, affine, lambda v: v)
                             reached.setdefault(root, []).append(index)
                             indices.setdefault(root, []).extend(index.values() if index else forms)
@@ -434,18 +443,17 @@ class _Region(Carried):
         for inst, array, root, stores, forms in accesses:
             if not stores or root in self.shared or root in own:
                 continue
-            moves = any(self.counters.get(v) for form in forms for v in form.terms)
+            moves = self.moves(forms)
             fixed = self.is_same(array, inner, same) and all(
                 self.is_same(v, inner, same) for form in forms for v in form.terms)
-            if self.is_same(array, inner, same):
+            if root not in self.defined and self.is_same(array, inner, same):
                 op = self.added_up(root, accesses)
                 if op is not None:
                     self.shared[root] = op
                     continue
             name = repr(root.name) if root.name else "an array"
-            if not fixed and not moves and any(whose is root and not writes and not any(
-                    self.counters.get(v) for form in places for v in form.terms)
-                    for _, _, whose, writes, places in accesses):
+            if not fixed and not moves and any(whose is root and not writes and not self.moves(places)
+                                               for _, _, whose, writes, places in accesses):
                 raise Serial(inst, f"iterations change elements of {name} that they also read, at places that may be "
                                    "the same", "only sums, products and bits are combined: a[j] += x, or -=, *=, "
                                    "|=, &=, ^=")
@@ -453,6 +461,10 @@ class _Region(Carried):
                 raise self.error(inst, f"every iteration of a parallel loop writes the same elements of {name}",
                                  "add to them in one form alone, as in a[j] += x, or write range for prange")
         self.check_collisions(found, own)
+
+    def moves(self, forms) -> bool:
+        """Whether indices move with the loop, or from thread to thread."""
+        return any(self.counters.get(v) or _is_thread(v) for form in forms for v in form.terms)
 
     def checked_with_calls(self) -> bool:
         """Whether `check_elements` has been done for a copy in which the calls of the loop are opened."""
@@ -462,12 +474,19 @@ class _Region(Carried):
         fn, loop, values = found
         try:
             region = _Region(fn, loop, self.kind, self.single, self.refuses)
+            region.opens = False
             region.find_blocks()
             region.find_users()
             region.classify()
         except (Serial, UnsupportedError, _Gone):
             return False  # the copy is not of a form that is understood
         region.check_elements()
+        if region.shared and any(opened.accesses(inst, self.aliases) and any(
+                v not in self.defined and type(v.type) is not k.Array and k.any_part(
+                    v.type, lambda part: type(part) is k.Array) for v in inst.args)
+                for block in self.loop.blocks for inst in block.insts):
+            raise Serial(self.branch, "a function or tuple from before the loop holds arrays to which iterations add",
+                         "pass the arrays to the function as arguments")
         for root, op in region.shared.items():
             array = values.get(root)
             if array is None or type(array.type) is not k.Array or array.type.layout != "C":

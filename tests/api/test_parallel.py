@@ -1979,6 +1979,27 @@ def rows_that_a_called_function_changes(o):
     return o, counts
 
 
+@njit
+def count_down(row, k):
+    if k > 0:
+        row[k] += k
+        count_down(row, k - 1)
+
+
+def rows_that_a_function_changes_that_calls_itself(o):
+    for i in prange(o.shape[0]):
+        count_down(o[i], o.shape[1] - 1)
+    return o
+
+
+def a_row_for_each_thread(o):
+    greatest = np.zeros((get_num_threads(), 100), np.int64)
+    for i in prange(len(I)):
+        row = greatest[get_thread_id()]
+        row[I[i]] = max(row[I[i]], i)
+    return greatest.max(axis=0)
+
+
 def rows_that_are_passed(o):
     for i in prange(o.shape[0]):
         for j in range(o.shape[1]):
@@ -1987,7 +2008,8 @@ def rows_that_are_passed(o):
 
 
 @pytest.mark.parametrize("function", [
-    sums_in_a_called_function, rows_that_a_called_function_changes, rows_that_are_passed])
+    sums_in_a_called_function, rows_that_a_called_function_changes, rows_that_are_passed, a_row_for_each_thread,
+    rows_that_a_function_changes_that_calls_itself])
 def test_elements_that_called_functions_change(function):
     assert not difference(outcome(function, (M,)), outcome(njit(parallel=True)(function), (M,)))
     found = [line for line in report(function, M) if line.startswith("the loop over prange")]
@@ -2009,9 +2031,56 @@ def row_that_is_chosen_in_each_iteration(o):
     return counts
 
 
-@pytest.mark.parametrize("function", [updates_in_a_called_function, row_that_is_chosen_in_each_iteration])
+def updates_in_a_closure(o):
+    table = np.zeros(100, np.int64)
+
+    def change(k, i):
+        table[k] = (table[k] * 31 + i) % 1_000_003
+
+    for i in prange(len(I)):
+        change(I[i], i)
+    return table
+
+
+def array_that_a_lambda_reads_and_the_loop_changes(o):
+    counts = np.zeros(100, np.int64)
+    more = lambda k: counts[k] + 1  # noqa: E731
+    for i in prange(len(I)):
+        counts[I[i]] = more(I[i])
+    return counts
+
+
+def array_of_a_tuple(o):
+    tables = np.zeros(100, np.int64), np.ones(100, np.int64)
+    for i in prange(len(I)):
+        table = tables[i % 2]
+        table[I[i]] = (table[I[i]] * 31 + i) % 1_000_003
+    return tables
+
+
+def array_that_may_be_none(o):
+    table = np.zeros(100, np.int64)
+    chosen = table if o[0, 0] < 9 else None
+    for i in prange(len(I)):
+        if chosen is not None:
+            chosen[I[i]] = (chosen[I[i]] * 31 + i) % 1_000_003
+    return table
+
+
+def view_from_before_the_loop(o):
+    table = np.zeros(101, np.int64)
+    one, other = table[1:], table[::-1]
+    for i in prange(len(I)):
+        one[I[i]] = (other[I[i]] * 31 + i) % 1_000_003
+    return table
+
+
+@pytest.mark.parametrize("function", [
+    updates_in_a_called_function, row_that_is_chosen_in_each_iteration, updates_in_a_closure,
+    array_that_a_lambda_reads_and_the_loop_changes, array_of_a_tuple, array_that_may_be_none,
+    view_from_before_the_loop])
 def test_elements_that_iterations_may_share_are_changed_by_one_thread(function):
-    with pytest.warns(ParallelWarning, match="iterations change elements of '(table|counts)'"):
+    with pytest.warns(ParallelWarning, match="iterations change elements of|arrays to which iterations add"):
         actual = outcome(njit(parallel=True)(function), (M,))
     assert not difference(outcome(function, (M,)), actual)
 
