@@ -160,7 +160,8 @@ def reads_what_is_set(fn: Function, names, wanted: dict[Inst, frozenset[str]]) -
                     elif before is not every and name not in before:
                         right = False
                 for x in inst.args if inst in wanted else ():
-                    if x in held and state.get(x, every) is not every and not wanted[inst] <= state[x]:
+                    known = state.get(x, every)
+                    if x in held and known is not None and not wanted[inst] <= known:
                         right = False
                 for e in inst.edges():
                     target = starts.setdefault(e.block, {})
