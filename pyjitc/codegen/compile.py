@@ -30,8 +30,8 @@ _OF_POOL = "@pyjitc_pool_"  # how the functions of the pool begin that code with
 
 
 class Artifact(Named, fields="object runtime entry next objects guards text"):
-    """object: relocatable ELF object, or several that are loaded as one; runtime: objects with the helpers that it
-    calls, which are loaded before it; entry, next: symbols of the stub and of the word with the next stub's address;
+    """object: relocatable ELF files, which are loaded as one; runtime: those with the helpers that they call, which are
+    loaded before; entry, next: symbols of the stub and of the word with the next stub's address;
     objects: symbol -> the Python object to which the loader sets it; guards: symbol of the word for each guard of the
     Spec, or None; text: the LLVM text before optimisation."""
 
@@ -104,7 +104,7 @@ def compile_module(functions: list[ir.Function], spec, target: Target | None = N
         beside = [_stub(stub, target) for stub in stubs or ()]
         code = link.to_object(text, target)
     dump("asm", name, lambda: link.to_assembly(text, target))
-    return Artifact((code, *beside) if beside else code, runtime, ENTRY, NEXT, objects, guards, text)
+    return Artifact((code, *beside), runtime, ENTRY, NEXT, objects, guards, text)
 
 
 @lru_cache(256)

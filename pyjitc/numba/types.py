@@ -32,7 +32,8 @@ from .typeclasses.functions import Dispatcher, Function, WrapperAddressProtocol
 from .typeclasses.iterators import NumpyNdIterType
 from .typeclasses.literals import literal, maybe_literal, unliteral
 from .typeclasses.scalars import (
-    EnumClass, EnumMember, IntEnumClass, IntEnumMember, RangeType, boolean, ellipsis, int64, none, npy_rng, of_scalar, pyobject, slice2_type, slice3_type, unicode_type,
+    EnumClass, EnumMember, IntEnumClass, IntEnumMember, RangeType, boolean, ellipsis, int64, none, npy_rng, of_scalar,
+    pyobject, slice2_type, slice3_type, unicode_type,
 )
 
 _foreign = lazy("pyjitc.lib.py.foreign")

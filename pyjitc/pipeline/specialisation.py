@@ -54,13 +54,13 @@ def _locked(function, *args):
 
 
 class Entry:
-    """The object code of one specialisation. object: one file or several, as for `load`; runtime: objects that are
-    loaded before it; objects: (symbol, recipe) pairs; guards: (symbol, path, key, fingerprint, numbers of
+    """The object code of one specialisation. object: files that are loaded as one; runtime: those that are loaded
+    before; objects: (symbol, recipe) pairs; guards: (symbol, path, key, fingerprint, numbers of
     `portable.shared_by`)."""
 
     __slots__ = ("object", "runtime", "entry", "next", "result", "objects", "guards", "__weakref__")
 
-    def __init__(self, object: bytes | tuple[bytes, ...], runtime: tuple[bytes, ...], entry: str, next: str,
+    def __init__(self, object: tuple[bytes, ...], runtime: tuple[bytes, ...], entry: str, next: str,
                  result: str, objects, guards):
         self.object = object
         self.runtime = runtime
@@ -73,7 +73,7 @@ class Entry:
     @property
     def size(self) -> int:
         """The number of bytes of the object code."""
-        return sum(map(len, self.object)) if isinstance(self.object, tuple) else len(self.object)
+        return sum(map(len, self.object))
 
     @property
     def variant(self) -> tuple:

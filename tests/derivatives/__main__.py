@@ -127,7 +127,8 @@ def _batched(function, args, exact):
         except Exception as error:
             return "batch error", f"{what}: {type(error).__name__}: {error}".partition("\n")[0]
         for y, z in zip(found, want, strict=True):
-            if not np.allclose(y, z, exact, exact * (1 + np.max(np.abs(z[np.isfinite(z)]), initial=0.0)), equal_nan=True):
+            scale = 1 + np.max(np.abs(z[np.isfinite(z)]), initial=0.0)
+            if not np.allclose(y, z, exact, exact * scale, equal_nan=True):
                 return "BATCH", f"{what} {y} {z}"
     return "agrees", ""
 

@@ -249,7 +249,8 @@ VALUES = {"str": ["a", "", "\u0119b", "b", "xyz"],
     "list[float]": ([0.5, -1.5, 2.0, 1e9, 0.0, -3.0],), "list[list[float]]": (
         [[i - k / 2 for k in range(6)] for i in range(3)], [[0.5] * 6] * 3, [[0.5] * 6, [1.5] * 5], []),
     "list[dict[int, int]]": ([],), "list[(int, int)]": ([(700, 2), (1, 0)] * 4, []), "set[int]": ({1, 6}, set()),
-    "dict[int, int]": ({}, {4: 1}), "object": (1000,)}
+    "dict[int, int]": ({}, {4: 1}), "dict[(str, str), int]": ({("a", ""): 7, ("b", "b"): 1},),
+    "dict[(int, int), int]": ({(6, 6): 3, (0, 1): 2},), "set[float]": ({2.5, 1.5}, set()), "object": (1000,)}
 
 
 def meaning(functions, args, blocks, size):

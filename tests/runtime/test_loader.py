@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from pyjitc import njit
-from pyjitc.runtime import loader, platform, thunks
+from pyjitc.runtime import layouts, loader, platform, thunks
 from pyjitc.runtime.loader import Image, LoadError, load
 
 llvm = pytest.importorskip("llvmlite.binding")
@@ -362,7 +362,7 @@ def test_platform_check(monkeypatch):
         platform.check()
 
 
-def test_layouts_are_compared_again_where_python_numpy_or_offsets_differ(monkeypatch, tmp_path):
+def test_layouts_are_compared_again_where_python_numpy_or_offsets_differ(monkeypatch, tmp_path, tmp_path_factory):
     def checked():
         monkeypatch.setattr(platform, "_checked", [])
         count = len(checks)
@@ -372,7 +372,7 @@ def test_layouts_are_compared_again_where_python_numpy_or_offsets_differ(monkeyp
     checks = []
     monkeypatch.setattr(platform.__spec__, "cached", str(tmp_path / "platform.cpython-311.pyc"))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    monkeypatch.setattr(platform, "_check_objects", lambda: checks.append(1))
+    monkeypatch.setattr(layouts, "_compare_objects", lambda p: checks.append(1))
     assert checked() and checked() and not list(tmp_path.iterdir())
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     assert checked() and not checked()
@@ -386,11 +386,13 @@ def test_layouts_are_compared_again_where_python_numpy_or_offsets_differ(monkeyp
         other.setattr(np, "__version__", "2.99.0")
         assert checked()
     with monkeypatch.context() as other:
-        other.setattr(platform, "__file__", np.__file__)  # another state of what is compared
+        folder = tmp_path_factory.mktemp("changed")
+        (folder / "layouts.py").write_text("")  # another state of what is compared
+        other.setattr(platform, "__file__", str(folder / "platform.py"))
         assert checked()
     with monkeypatch.context() as other:  # NumPy is being replaced while the process runs
         other.setattr(platform, "numpy_core", lambda: SimpleNamespace(__file__=str(tmp_path / "gone.so")))
-        other.setattr(platform, "_check_numpy", lambda: None)
+        other.setattr(layouts, "_compare_numpy", lambda p: None)
         assert checked() and checked()
     with monkeypatch.context() as other:
         other.setattr(platform, "DESCR", {**platform.DESCR, "more": 25})
