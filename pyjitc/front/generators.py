@@ -265,7 +265,7 @@ def acts_on_close(source: ir.Function) -> bool:
     found = source.memo.get("acts_on_close")
     if found is None:
         found = source.memo["acts_on_close"] = any(
-            inst.op is generic.YIELD and inst.unwind is not None and not _passes_on(inst.unwind.block)
+            inst.op is generic.YIELD and inst.unwind is not None and not _raises_again(inst.unwind.block, at_exit=True)
             for block in source.blocks for inst in block.insts)
     return found
 
@@ -281,22 +281,9 @@ def is_talked_to(source: ir.Function) -> bool:
     found = source.memo.get("is_talked_to")
     if found is None:
         found = source.memo["is_talked_to"] = takes_values(source) or any(
-            inst.op is generic.YIELD and inst.unwind is not None and not _only_raises(inst.unwind.block)
+            inst.op is generic.YIELD and inst.unwind is not None and not _raises_again(inst.unwind.block, at_exit=False)
             for block in source.blocks for inst in block.insts)
     return found
-
-
-def _only_raises(block) -> bool:
-    """Whether a handler raises every exception again, whatever its class."""
-    for _ in range(100):
-        for inst in block.insts:
-            if inst.op is control.RERAISE:
-                return inst.unwind is None or _only_raises(inst.unwind.block)
-            if inst.op is control.JUMP:
-                block = inst.targets[0].block
-            elif inst.op not in (generic.CATCH, generic.EXC_ENTER, generic.EXC_LEAVE, control.CONST):
-                return False
-    return False
 
 
 def returns_value(source: ir.Function) -> bool:
@@ -307,24 +294,27 @@ def returns_value(source: ir.Function) -> bool:
                for inst in block.insts)
 
 
-_QUIET = frozenset({generic.CATCH, generic.EXC_ENTER, generic.EXC_LEAVE, generic.EXC_MATCH, control.CONST,
-                    generic.TUPLE, generic.GETATTR, generic.FREEVAR})
+# What a handler may do that raises every exception again, and what it may do, too, where that need hold for
+# GeneratorExit only, which the tests for other classes do not match.
+_QUIET = frozenset({generic.CATCH, generic.EXC_ENTER, generic.EXC_LEAVE, control.CONST})
+_QUIET_AT_EXIT = _QUIET | {generic.EXC_MATCH, generic.TUPLE, generic.GETATTR, generic.FREEVAR}
 
 
-def _passes_on(block) -> bool:
-    """Whether a handler raises GeneratorExit again without doing anything."""
+def _raises_again(block, at_exit: bool) -> bool:
+    """Whether a handler raises every exception again without doing anything; at_exit: whether it does so with
+    GeneratorExit."""
     for _ in range(100):
         for inst in block.insts:
             if inst.op is control.RERAISE:
-                return inst.unwind is None or _passes_on(inst.unwind.block)
+                return inst.unwind is None or _raises_again(inst.unwind.block, at_exit)
             if inst.op is control.JUMP:
                 block = inst.targets[0].block
-            elif (inst.op is control.BRANCH
+            elif (at_exit and inst.op is control.BRANCH
                   and any(i.op is generic.EXC_MATCH and i.result is inst.args[0] for i in block.insts)):
                 block = inst.targets[1].block
-            elif inst.op is generic.GLOBAL:
+            elif at_exit and inst.op is generic.GLOBAL:
                 if inst.attrs["name"] in ("BaseException", "GeneratorExit"):
                     return False
-            elif inst.op not in _QUIET:
+            elif inst.op not in (_QUIET_AT_EXIT if at_exit else _QUIET):
                 return False
     return False

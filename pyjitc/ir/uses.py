@@ -6,12 +6,12 @@ instructions calls again.
 """
 from __future__ import annotations
 
-from typing import Callable, Iterable
+from typing import Callable, Iterable, Mapping
 
 from .cfg import predecessors, reverse_postorder
 from .core import Block, Edge, Function, Inst, Value
 
-__all__ = ["live_in", "passed", "read_outside", "readers", "used_from_outside", "users", "uses_of"]
+__all__ = ["live_in", "live_values", "passed", "read_outside", "readers", "used_from_outside", "users", "uses_of"]
 
 
 def users(blocks: Iterable[Block]) -> dict[Value, list[Inst]]:
@@ -73,30 +73,30 @@ def used_from_outside(blocks: Iterable[Block], leaves: Callable[[Edge], bool] = 
 def live_in(fn: Function, wanted: Callable[[Value], bool] | None = None) -> dict[Block, dict[Value, None]]:
     """Block -> the values defined in other blocks that are live at its start; its own parameters are not among them.
 
-    The values are keys of a dict, in an order that depends only on the function. `wanted` restricts the values. It
-    walks back from each use to the definition: the cost is the size of the result.
-    A value read by a handler counts as live in all of the block that the exception leaves.
+    `wanted` restricts the values. A value read by a handler counts as live in all of the block that the exception
+    leaves.
     """
     order = reverse_postorder(fn)
+    home = {value: block for block in order for value in block.values()}
+    return live_values(order, home, lambda block: [v for v in uses_of(block) if wanted is None or wanted(v)])
+
+
+def live_values(order: list[Block], home: Mapping[Value, Block],
+                used: Callable[[Block], Iterable[Value]]) -> dict[Block, dict[Value, None]]:
+    """Block -> the values that are live at its start, in an order that depends only on the function. home: value -> the
+    block that defines it; used: a function that returns the values that a block reads. It walks back from each use to
+    the definition: the cost is the size of the result."""
     preds = predecessors(order)
     live: dict[Block, dict[Value, None]] = {block: {} for block in order}
-    defined: dict[Value, Block] = {}
     for block in order:
-        for value in block.params:
-            defined[value] = block
-        for inst in block.insts:
-            if inst.result is not None:
-                defined[inst.result] = block
-    for block in order:
-        for value in uses_of(block):
-            home = defined.get(value)
-            if home is block or home is None or value in live[block] or (wanted is not None and not wanted(value)):
+        for value in used(block):
+            start = home.get(value)
+            if start is block or start is None or value in live[block]:
                 continue
             work = [block]
             while work:
                 here = work.pop()
-                if value in live[here]:
-                    continue
-                live[here][value] = None
-                work += [pred for pred in preds[here] if pred is not home]
+                if value not in live[here]:
+                    live[here][value] = None
+                    work += [pred for pred in preds[here] if pred is not start]
     return live

@@ -15,8 +15,7 @@ from ..ir.core import (ALLOCATES, CELLS, CHEAP, COUNTS, ELEMENTS, ERRORS, EXPENS
 from ..runtime import platform
 from ..runtime.dispatcher import Anew
 from ..types.kinds import (
-    Array, Bool, Cell, Int, Iterator, NpBool, NpComplex, Undefined, any_part,
-    is_refcounted, members_of,
+    Array, Bool, Cell, Int, Iterator, NpBool, NpComplex, Undefined, any_part, is_refcounted, members_of,
 )
 from .effects import NONDIFF, NO_RULE, STRUCTURAL
 

@@ -22,6 +22,7 @@ from typing import Any, Callable
 from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ir.cfg import LoopNest
+from ..ir.uses import live_in
 from ..ops import localtables as t
 from ..ops import tables as of
 from ..ops.arith import IGE
@@ -213,20 +214,20 @@ def leaves_of(group: Group, fn: ir.Function, operations: set[ir.Op], others, hol
             t.fills(group.type) and not _loops(fn).isdisjoint([
                 block for block, inst in group.uses if inst.op is of.DICT_SET])):
         return None
-    live_in = _live(fn, holders)
+    live = live_in(fn, holders.__contains__)
     found = []
     for block, inst in others:
         given = group.values.intersection(inst.args)
         after = set()
         for edge in block.insts[-1].targets if inst is not block.insts[-1] else inst.targets:
-            after |= _needed(edge, live_in, holders)
+            after |= _needed(edge, live, holders)
         for later in reversed(block.insts[block.insts.index(inst) + 1:]):
             if later.unwind is not None:
-                after |= _needed(later.unwind, live_in, holders)
+                after |= _needed(later.unwind, live, holders)
             after |= holders.intersection(later.args)
             after.discard(later.result)
         if inst.unwind is not None:
-            after |= _needed(inst.unwind, live_in, holders)
+            after |= _needed(inst.unwind, live, holders)
         if after or len(given) > 1:
             return None
         found += [(inst, value) for value in given]
@@ -238,28 +239,8 @@ def _loops(fn: ir.Function) -> set[ir.Block]:
     return {block for loop in LoopNest(fn).loops for block in loop.blocks}
 
 
-def _needed(edge: ir.Edge, live_in, values) -> set:
-    return live_in[edge.block] | values.intersection(edge.args)
-
-
-def _live(fn: ir.Function, values) -> dict[ir.Block, set]:
-    """Which of the given values are live at the start of each block."""
-    live_in: dict[ir.Block, set] = {block: set() for block in fn.blocks}
-    changed = True
-    while changed:
-        changed = False
-        for block in reversed(fn.blocks):
-            live: set = set()
-            for inst in reversed(block.insts):
-                for edge in inst.edges():
-                    live |= _needed(edge, live_in, values)
-                live.discard(inst.result)
-                live |= values.intersection(inst.args)
-            live.difference_update(block.params)
-            if live != live_in[block]:
-                live_in[block] = live
-                changed = True
-    return live_in
+def _needed(edge: ir.Edge, live, values) -> set:
+    return values.intersection(edge.args).union(live[edge.block])
 
 
 class _Rewrite:

@@ -12,8 +12,7 @@ from ..ops.control import BRANCH, CONST, INVOKE
 from ..ops.derivative import request_of
 from ..ops.elementary import is_ours
 from ..ops.nest import NESTS
-from ..types.kinds import (Bool, DefaultDict, Deque, Dict, Float, Int, List, ObjectOf, Set, Tuple, any_part, is_complex,
-                           is_float, is_refcounted)
+from ..types.kinds import Bool, Dict, Float, Int, Set, Tuple, any_part, is_complex, is_float, is_refcounted
 from . import dce, gvn, inline, messages, relax, simplify
 
 __all__ = ["run", "run_device", "run_to_regions", "PASSES"]
@@ -101,7 +100,6 @@ PASSES: list[Any] = [
     flags, speculate, registers, recurrences, accumulators, joined_sums, jam, vectorise, extremes, unroll, columns,
     polling, dce, frame, reboxing, keys, refcount,
 ]
-_NATIVE = frozenset((DefaultDict, Deque, List, ObjectOf))  # the kinds of objects that `natives` may replace
 _AFTER = PASSES.index(parts) + 1  # where the passes over functions that it and `checked_copies` make begin
 MOST_LOOPS = 128  # the most loops of a function that `parts` leaves as it is; versioning makes two of one
 _FIRST = PASSES[:3]  # after these, `natives` processes all functions of a module together
@@ -165,7 +163,7 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
 
 def _makes_lists(module: Iterable[ir.Function]) -> bool:
     """Whether a module may get native lists or objects."""
-    return any([inst.op.traits & ir.NEW_OBJECT and type(inst.result.type) in _NATIVE
+    return any([inst.op.traits & ir.NEW_OBJECT and inst.result.type.natively
                 for fn in module for block in fn.blocks for inst in block.insts])
 
 

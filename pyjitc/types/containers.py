@@ -76,6 +76,7 @@ class List(_OfItems):
     """Python list."""
 
     __slots__ = fields = ("_item",)
+    natively = True
     python_class = list
 
 
@@ -177,6 +178,7 @@ class Deque(_OfItems):
     """collections.deque."""
 
     __slots__ = fields = ("_item",)
+    natively = True
     python_class = deque
 
 
@@ -203,6 +205,7 @@ class DefaultDict(Dict):
     """collections.defaultdict."""
 
     __slots__ = ()
+    natively = True
     python_class = defaultdict
 
 

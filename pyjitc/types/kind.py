@@ -132,6 +132,7 @@ class Type:
                around it); "" where a value holds none
     names_own  the type refers to an object of the program (see `passing`)
     inner      no value of the kind ever becomes a Python object
+    natively   objects of the kind that do not escape may have a form of compiled code's own (passes/natives.py)
     holder     its arguments are what its values hold: see Container
     unlimited  a union may have any number of members of the kind: they cost nothing, or have code of their own"""
 
@@ -146,7 +147,7 @@ class Type:
     varying: bool
     sealed: bool
     counted = ""
-    names_own = inner = unlimited = holder = False
+    names_own = inner = natively = unlimited = holder = False
 
     @property
     def held(self) -> tuple[Type, ...] | None:

@@ -782,7 +782,7 @@ class ObjectOf(Type):
     cls: Any
     attributes: tuple[tuple[str, Type], ...]
     counted = "object"
-    names_own = True
+    names_own = natively = True
 
     def __new__(cls, wanted, attributes=()):
         return super().__new__(cls, wanted, tuple(attributes))

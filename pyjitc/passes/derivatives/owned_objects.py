@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...ir.cfg import blocks_after, predecessors, reverse_postorder
+from ...ir.cfg import blocks_after, reverse_postorder
 from ...ir.core import Block, Function, Inst, Value
-from ...ir.uses import uses_of
+from ...ir.uses import live_values, uses_of
 from ...ops import structure as s
 from ...ops.objects import FIELD_CHECK, FIELD_GET, FIELD_PEEK, FIELD_SET, OBJECT_NEW
 from ...types import kinds as k
@@ -197,17 +197,7 @@ def _have_one_name(fn: Function, names: set[Value], sets: list[Inst]) -> bool:
     return True
 
 
-def _live(order: list[Block], names: set[Value]) -> dict[Block, set[Value]]:
+def _live(order: list[Block], names: set[Value]) -> dict[Block, dict[Value, None]]:
     """Block -> the names that are used in it or behind it, and that are not its parameters."""
-    preds = predecessors(order)
-    made = {x: block for block in order for x in (*block.params, *(i.result for i in block.insts)) if x in names}
-    live: dict[Block, set[Value]] = {block: set() for block in order}
-    for block in order:
-        for x in {x for x in uses_of(block) if x in names and made[x] is not block}:
-            work = [block]
-            while work:
-                one = work.pop()
-                if x not in live[one]:
-                    live[one].add(x)
-                    work += [p for p in preds[one] if p is not made[x]]
-    return live
+    home = {x: block for block in order for x in block.values()}
+    return live_values(order, home, lambda block: [x for x in uses_of(block) if x in names])

@@ -20,9 +20,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...ir.cfg import blocks_after, predecessors, reverse_postorder
+from ...ir.cfg import blocks_after, reverse_postorder
 from ...ir.core import SELECTS, VIEW, WRITES, Block, Edge, Function, Inst, Value
-from ...ir.uses import passed, uses_of
+from ...ir.uses import live_values, passed, uses_of
 from ...ir.uses import users as users_of
 from ...ops import arith as a
 from ...ops import control as c
@@ -405,21 +405,8 @@ class _Reverse:
     def live(self) -> dict[Block, dict[Value, None]]:
         """Block -> the values that are live in it, among those that have an SSA value as adjoint and are defined in
         another block. A use of a view counts as a use of its root."""
-        form = self.form
-        preds = predecessors(form.dom.order)
-        live: dict[Block, dict[Value, None]] = {block: {} for block in form.dom.order}
-        for block in form.dom.order:
-            for v in dict.fromkeys(map(self.root, uses_of(block))):
-                home = form.home.get(v)
-                if home is block or home is None or v in live[block] or not self.is_value(v) or v not in self.act:
-                    continue
-                work = [block]
-                while work:
-                    here = work.pop()
-                    if v not in live[here]:
-                        live[here][v] = None
-                        work += [p for p in preds[here] if p is not home]
-        return live
+        return live_values(self.form.dom.order, self.form.home, lambda block: [
+            v for v in dict.fromkeys(map(self.root, uses_of(block))) if self.is_value(v) and v in self.act])
 
     def new(self, r, block):
         self.reversed.append(r)
