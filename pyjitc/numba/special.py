@@ -60,19 +60,23 @@ class _ObjectMode:
 objmode = _ObjectMode()
 
 
+def _telling(items):
+    """The first item that is no empty container, whose items would have no type; where all are, the first one."""
+    return next((x for x in items if not isinstance(x, (list, set, dict)) or x), next(iter(items)))
+
+
 def typeof(value, purpose=None):
     """The type of `value` in compiled functions."""
     if isinstance(value, list):
         if not value:
             raise ValueError("Cannot type empty list")
-        return types.List(typeof(value[0]), reflected=True)
+        return types.List(typeof(_telling(value)), reflected=True)
     if isinstance(value, (set, frozenset)):
         if not value:
             raise ValueError("Cannot type empty set")
         return types.Set(typeof(next(iter(value))), reflected=True)
     if isinstance(value, dict) and value:
-        key, item = next(iter(value.items()))
-        return types.DictType(typeof(key), typeof(item))
+        return types.DictType(typeof(next(iter(value))), typeof(_telling(value.values())))
     if type(value).__module__ == "numpy.polynomial.polynomial":
         return types.PolynomialType(typeof(value.coef), typeof(value.domain), typeof(value.window))
     if type(value) is int and 1 << 63 <= value < 1 << 64:

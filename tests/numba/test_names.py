@@ -72,6 +72,8 @@ def test_mistakes_in_options():
     (np.ones(3), "array(float64, 1d, C)"), (np.ones((3, 4))[:, ::2], "array(float64, 2d, A)"),
     (np.ones((3, 4)).T, "array(float64, 2d, F)"), ((1, 2), "UniTuple(int64 x 2)"), ((1, 2.0), "Tuple(int64, float64)"),
     ("x", "unicode_type"), ([1], "reflected list(int64)<iv=None>"), ({1: 2.0}, "DictType[int64,float64]<iv=None>"),
+    ([[], [1]], "reflected list(reflected list(int64)<iv=None>)<iv=None>"),
+    ({1: [], 2: [1.5]}, "DictType[int64,reflected list(float64)<iv=None>]<iv=None>"),
     (b"x", "readonly bytes(uint8, 1d, C)"), (Colour.RED, "Enum<int64>(Colour)"), (Colour, "Enum class<int64>(Colour)"),
     (Size.BIG, "IntEnum<int64>(Size)"), (Size, "IntEnum class<int64>(Size)"), (Bits.LOW, "int64"),
     (np.random.default_rng(1), "NumPyRandomGeneratorType")])
