@@ -27,11 +27,10 @@ from ..types.kinds import Array, Type
 from ..types.lattice import dtype_of, element_types, numpy_counterpart, type_of_dtype
 from . import pickling
 from .dispatch import CompiledFunction
-from .signature import Signature, TypeName, signature_of
 
 __all__ = ["vectorize", "guvectorize"]
 
-_stages = lazy("pyjitc.pipeline.stages")
+_stages, _signature = lazy("pyjitc.pipeline.stages"), lazy("pyjitc.api.signature")
 _loops = lazy("pyjitc.lib.np.elementwise.made")
 OPTIONS = Options(error_model="numpy", nogil=True)
 _TARGETS = ("cpu", "parallel")
@@ -61,7 +60,7 @@ def vectorize_with(base: Options, signatures: Any = None, /, *, target: str = "c
                    **options: Any) -> Any:
     """`vectorize` with other options than `OPTIONS` as the default."""
     function, declared = _function_or_signatures("vectorize", signatures)
-    if declared and isinstance(declared[0], Signature) is False:
+    if declared and isinstance(declared[0], _signature.Signature) is False:
         raise TypeError("signatures are text or types, as in 'float64(float64)'")
     chosen = _chosen(base, target, options)
     if function is not None:
@@ -114,10 +113,10 @@ def _function_or_signatures(name: str, given):
     if isinstance(given, (FunctionType, CompiledFunction)):
         return _python_function(name, given), ()
     if isinstance(given, (list, tuple)) and all(
-            isinstance(x, (str, Signature, tuple, list)) or hasattr(x, "as_signature") for x in given):
-        return None, tuple(map(signature_of, given))
-    if isinstance(given, (str, Signature, TypeName, tuple)) or hasattr(given, "as_signature"):
-        return None, (signature_of(given),)
+            isinstance(x, (str, _signature.Signature, tuple, list)) or hasattr(x, "as_signature") for x in given):
+        return None, tuple(map(_signature.signature_of, given))
+    if isinstance(given, (str, _signature.Signature, _signature.TypeName, tuple)) or hasattr(given, "as_signature"):
+        return None, (_signature.signature_of(given),)
     if callable(given):
         return _python_function(name, given), ()
     raise TypeError(f"{given!r} is not a signature; write for instance 'float64(float64, float64)', or a list of them")
@@ -471,7 +470,7 @@ def _add(handle, signature) -> None:
     ufunc = handle.ufunc()
     record = ufuncs.record_of(ufunc)
     add = _add_declared if isinstance(record, _Elements) else _add_declared_cores
-    add(record, ufunc, signature_of(signature))
+    add(record, ufunc, _signature.signature_of(signature))
 
 
 def _disable(handle, value: bool = True) -> None:
