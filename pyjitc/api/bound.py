@@ -119,12 +119,13 @@ class StaticFunction(Pickled):
         self._bind = Binder(function)
         self._code = None
         self._made: dict = {}
+        self.constants: list[dict] = []  # the static values of each compiled function, by their names
 
     def __call__(self, *args, **kwargs):
         if self._code is not self.py_func.__code__:
             self._code, self._parameters = (self.py_func.__code__,
                                             list(inspect.signature(self.py_func).parameters.values()))
-            self._made = {}
+            self._made, self.constants = {}, []
         static, rest, named = {}, [], {}
         for parameter, value in zip(self._parameters, self._bind(*args, **kwargs)):
             if parameter.name in self.static:
@@ -147,6 +148,7 @@ class StaticFunction(Pickled):
                                     f"{with_article(type(value).__name__)}; numbers, strings, None, "
                                     "tuples of them and functions can be static")
             found = self._made[key] = self._compiled(fix(self.py_func, self.py_func, static))
+            self.constants.append(static)
         return found(*rest, **named)
 
     def __get__(self, instance, owner=None):

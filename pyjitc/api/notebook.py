@@ -30,7 +30,7 @@ def html(function) -> str:
     for types in function.signatures:
         native = function._natives[types]
         cells = [*(f"<code>{escape(str(t))}</code>" for t in types), f"<code>{escape(native.entry.result)}</code>",
-                 _ORIGINS[native.origin], f"{native.seconds * 1e3:.1f} ms", f"{len(native.entry.object) / 1e3:.1f} kB"]
+                 _ORIGINS[native.origin], f"{native.seconds * 1e3:.1f} ms", f"{native.entry.size / 1e3:.1f} kB"]
         rows.append("<tr>" + "".join(f'<td style="{_CELL}">{cell}</td>' for cell in cells) + "</tr>")
     if not rows:
         return f"{head}<div>not compiled yet: the first call does, for the types of its arguments</div>"

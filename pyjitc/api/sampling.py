@@ -92,7 +92,7 @@ def profile(function, types, options, args, seconds: float) -> Profile:
     spent = perf_counter() - start
     count = min(ctypes.c_int64.from_address(handler.address("count")).value, _KEPT)
     places = (ctypes.c_uint64 * count).from_address(handler.address("samples")) if count else ()
-    return _by_line(compiled.object, native.image, compiled.entry, places, calls, spent)
+    return _by_line(compiled.object[0], native.image, compiled.entry, places, calls, spent)
 
 
 def _by_line(code: bytes, image, entry: str, places, calls: int, spent: float) -> Profile:

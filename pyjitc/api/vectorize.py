@@ -250,6 +250,8 @@ class _Elements(_Made):
         """Compile the loop for elements of these types."""
         ins = tuple(ins)
         outs = (declared,) if declared is not None else self.result_types(ins)
+        if kinds.is_time(outs[0]):  # only compiled code takes them, which has no loop of NumPy's
+            raise _no_number(self.function, outs[0])
         loop = _loops.element_loop(self.function, self.function, outs[0], len(ins))
         types = (*(Array(t, 1, "A", False) for t in ins), Array(outs[0], 1, "A"))
         native = self.compiled(loop, types, entries.Loop(((),) * (len(ins) + len(outs)), self.initial))
@@ -270,21 +272,28 @@ class _Elements(_Made):
         return _Result(_element(self.function, typed.result), typed.guards)
 
 
-def _number(t) -> Type | None:
-    """The type of elements that are numbers of type t, or members of an IntEnum."""
+def _scalar(t) -> Type | None:
+    """The type of elements that are numbers of type t, members of an IntEnum, dates or durations."""
+    if isinstance(t, kinds.NpTime):
+        return t
     if type(t) is kinds.Singleton and isinstance(t.value, enum.IntEnum):
         t = kinds.Int
     return numpy_counterpart(t) if t is not None and kinds.is_number(t) else None
 
 
 def _element(function, t) -> Type:
+    """The type of elements that are results of the type t."""
     if isinstance(t, kinds.Dual):
         t = t.wide
-    found = [_number(m) for m in (t.members if isinstance(t, kinds.Union) else (t,))]
+    found = [_scalar(m) for m in (t.members if isinstance(t, kinds.Union) else (t,))]
     if None not in found:
         return found[0] if len(found) == 1 else type_of_dtype(np.result_type(*map(dtype_of, found)))
+    raise _no_number(function, t)
+
+
+def _no_number(function, t) -> TypeError:
     what = "nothing" if t is None or t is kinds.NoneType else f"a value of type {t}"
-    raise TypeError(f"vectorize: {function.__qualname__}() gives {what}; the function of a ufunc returns a number")
+    return TypeError(f"vectorize: {function.__qualname__}() gives {what}; the function of a ufunc returns a number")
 
 
 def _vectorized(function, declared, options: Options, identity):
@@ -311,7 +320,7 @@ def _add_declared(record, ufunc, signature) -> None:
     ins = tuple(map(numpy_counterpart, signature.args))
     result = None if signature.result is None else numpy_counterpart(signature.result)
     for t in (*ins, *([] if result is None else [result])):
-        if not kinds.is_numpy_scalar(t):
+        if not kinds.is_numpy_scalar(t) or kinds.is_time(t):
             raise TypeError(f"signature {signature} has the type {t}; the operands of a ufunc are numbers")
     specialisation.alone(record.add, ufunc, ins, result)
 

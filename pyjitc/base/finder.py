@@ -11,12 +11,14 @@ from _imp import _fix_co_filename
 # importlib.util exports these, too, but takes long to import
 from importlib._bootstrap_external import MAGIC_NUMBER, cache_from_source
 from importlib.machinery import BuiltinImporter, ModuleSpec, SourceFileLoader
+from types import ModuleType
 
 __all__ = ["STATES", "find_quickly"]
 
 # (size, time of modification in ns) of the files of modules, when they were last imported
 STATES: dict[str, tuple[int, int]] = {}
 _SMALL = 1 << 12
+_NOTHING = compile("", "", "exec")
 
 
 class _Spec(ModuleSpec):
@@ -35,7 +37,16 @@ class _Loader(SourceFileLoader):
         self.found = found
         self.cached = cached
 
+    def create_module(self, spec):
+        """A module with the attributes of its file: the import system would ask for each first, which raises and drops
+        an error."""
+        module = ModuleType(spec.name)
+        module.__dict__.update(__file__=spec.origin, __cached__=spec.cached)
+        return module
+
     def get_code(self, name: str):
+        if not self.found.st_size:  # the file of a package in which there are only modules
+            return _NOTHING
         stamp = int(self.found.st_mtime) & 0xFFFFFFFF, self.found.st_size & 0xFFFFFFFF
         try:
             file = os.open(self.cached, os.O_RDONLY | os.O_CLOEXEC)
@@ -66,7 +77,7 @@ class _Finder:
 
     def find_spec(self, name: str, path=None, target=None):
         """The spec of a module whose package is in the first folder of `path`; None where it is not there."""
-        if not name.startswith(self.inside):
+        if not path or not name.startswith(self.inside):  # without a path: a module that stands for a package
             return None
         parent, _, tail = name.rpartition(".")
         folder = path[0]

@@ -23,7 +23,6 @@ end:
   call void (load ptr, ptr (getelementptr i8, ptr %managed, i64 DELETER), align 8)(ptr %managed)
   %c = load ptr, ptr %class
   call void @PyErr_Restore(ptr %c, ptr (load ptr, ptr %value), ptr (load ptr, ptr %trace))
-  br label %taken
 taken:
   ret void
 }"""

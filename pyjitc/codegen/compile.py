@@ -1,6 +1,7 @@
 """Compile a module of typed functions to object code: emission, the stub, LLVM. The interface of this package."""
 from __future__ import annotations
 
+from functools import lru_cache
 
 from ..base.lazy import lazy
 from ..base.named import Named
@@ -14,6 +15,7 @@ from . import link, shared
 from .function import FunctionEmitter
 from .link import Target
 from .module import Module
+from .partition import BODY, FEW_PASSES
 from .wrapper import ENTRY, NEXT, Spec, add_native, add_stub
 
 __all__ = ["Artifact", "Spec", "compile_module", "module_text"]
@@ -24,26 +26,24 @@ inlining = lazy(f"{__package__}.inlining")  # a module of one function needs non
 pool = lazy(f"{__package__}.pool")  # only programs with parallel loops load it
 
 
-# functions of the pool of threads that code without parallel loops may call as well (ops/parallel.py)
-_OF_POOL = tuple(f"@pyjitc_{name}(" for name in ("thread_id", "num_threads", "set_num_threads", "chunk_size",
-                                                 "set_chunk_size", "divide"))
+_OF_POOL = "@pyjitc_pool_"  # how the functions of the pool begin that code without parallel loops may call as well
 
 
 class Artifact(Named, fields="object runtime entry next objects guards text"):
-    """object: relocatable ELF object; runtime: objects with the helpers that it calls, which are loaded before it;
-    entry, next: symbols of the stub and of the word with the next stub's address; objects: symbol -> the Python object
-    to which the loader sets it; guards: symbol of the word for each guard of the Spec, or None; text: the LLVM text
-    before optimisation."""
+    """object: relocatable ELF files, which are loaded as one; runtime: those with the helpers that they call, which are
+    loaded before; entry, next: symbols of the stub and of the word with the next stub's address;
+    objects: symbol -> the Python object to which the loader sets it; guards: symbol of the word for each guard of the
+    Spec, or None; text: the LLVM text before optimisation."""
 
     __slots__ = ()
 
 
 def module_text(functions: list[ir.Function], spec, target: Target, options: Options, exported: str | None = None,
-                emitter=FunctionEmitter, images: list | None = None):
+                emitter=FunctionEmitter, images: list | None = None, stubs: list | None = None):
     """(LLVM text, objects, guard symbols, helpers in other images, whether the pool of threads is called) of
     `functions`, the entry first. spec: a Spec, a form of native.py, or None; exported: also export the entry under this
-    name; emitter: the class that emits functions; images: a list that gets the library functions that are compiled
-    apart, or None where all functions are to be in the text."""
+    name; emitter: the class that emits functions; images, stubs: lists that get the library functions and the text of
+    the stub that are compiled apart, or None where all are to be in the text."""
     for fn in recursive(functions):
         fn.flags = fn.flags._replace(recursive=True)
     nogil = options.nogil and not any(map(_needs_python, functions))
@@ -63,8 +63,16 @@ def module_text(functions: list[ir.Function], spec, target: Target, options: Opt
         for fn, (symbol, declaration) in outside.symbols.items():
             module.symbols[fn] = symbol
             module.declarations[declaration] = None
+    head = f'target triple = "{target.triple}"\ntarget datalayout = "{target.layout}"\n'
     guards: tuple[str | None, ...] = ()
-    if isinstance(spec, Spec):
+    if isinstance(spec, Spec) and stubs is not None and not (nogil or pooled):
+        apart = Module(options, shares=True)
+        module.export(functions[0])
+        apart.symbols[functions[0]] = f"@{BODY}"
+        guards = add_stub(apart, functions[0], spec)
+        stubs.append(head + apart.text(target) + FEW_PASSES)
+        module.go_on_from(apart)
+    elif isinstance(spec, Spec):
         guards = add_stub(module, functions[0], spec, nogil)
     elif spec is not None:
         native.add(module, functions[0], spec, nogil)
@@ -72,7 +80,6 @@ def module_text(functions: list[ir.Function], spec, target: Target, options: Opt
         add_native(module, functions[0], exported)
     for fn in functions:
         module.add(fn, emitter(module, fn).run())
-    head = f'target triple = "{target.triple}"\ntarget datalayout = "{target.layout}"\n'
     elsewhere = {**module.elsewhere, **(outside.helpers if outside else {})}
     return head + module.text(target), dict(module.objects), guards, elsewhere, pooled
 
@@ -84,18 +91,26 @@ def compile_module(functions: list[ir.Function], spec, target: Target | None = N
     name = functions[0].qualname
     with timed("emit"):
         images: list | None = [] if emitter is FunctionEmitter else None
+        stubs: list | None = [] if emitter is FunctionEmitter else None
         text, objects, guards, called, pooled = module_text(functions, spec, target, options, exported, emitter,
-                                                            images)
-    dump("llvm", name, lambda: text)
+                                                            images, stubs)
+    dump("llvm", name, lambda: text + "".join(stubs or ()))
     with timed("llvm"):
         runtime = shared.objects_for(called, target)
-        if pooled or any(call in text for call in _OF_POOL):
+        if pooled or _OF_POOL in text:
             runtime = (*runtime, pool.object_for(target))
         for one in images or ():
             runtime += one.objects()
+        beside = [_stub(stub, target) for stub in stubs or ()]
         code = link.to_object(text, target)
     dump("asm", name, lambda: link.to_assembly(text, target))
-    return Artifact(code, runtime, ENTRY, NEXT, objects, guards, text)
+    return Artifact((code, *beside), runtime, ENTRY, NEXT, objects, guards, text)
+
+
+@lru_cache(256)
+def _stub(text: str, target: Target) -> bytes:
+    """The object of a stub. Functions whose arguments, result and globals are of the same types have the same."""
+    return shared.image(text, target, link.LEVEL, "stub")
 
 
 def _needs_python(fn: ir.Function) -> bool:

@@ -62,7 +62,6 @@ _define("ptr @pyj_decimal_of_bytes(ptr %begin, ptr %end)", f"""
 copy:
   %data = getelementptr i8, ptr %made, i64 {STR["ascii"]}
   call void @llvm.memcpy.p0.p0.i64(ptr %data, ptr %begin, i64 %size, i1 false)
-  br label %out
 out:
   ret ptr %made""")
 
@@ -92,7 +91,6 @@ _define("ptr @pyj_decimal_int_at(i64 %x, ptr %end)", """
   br i1 %negative, label %sign, label %make
 sign:
   store i8 45, ptr %before
-  br label %make
 make:
   %begin = phi ptr [ %digits, %0 ], [ %before, %sign ]
   ret ptr %begin""")
@@ -140,7 +138,6 @@ fraction:
   %units = udiv i64 %number, %power
   %digits = call ptr @pyj_decimal_digits(ptr %end, i64 (sub i64 %number, (mul i64 %units, %power)))
   %start = getelementptr i8, ptr %end, i64 (sub i64 0, %k)
-  br label %pad
 pad:
   %at = phi ptr [ %digits, %fraction ], [ %at1, %put ]
   br i1 (icmp eq ptr %at, %start), label %dot, label %put
@@ -151,7 +148,6 @@ put:
 dot:
   %dotp = getelementptr i8, ptr %start, i64 -1
   store i8 46, ptr %dotp
-  br label %left
 left:
   %upto = phi ptr [ %dotzero, %point ], [ %dotp, %dot ]
   %integer = phi i64 [ %number, %point ], [ %units, %dot ]
@@ -160,7 +156,6 @@ left:
   br i1 (icmp slt i64 (bitcast double %x to i64), 0), label %sign, label %make
 sign:
   store i8 45, ptr %before
-  br label %make
 make:
   %begin = phi ptr [ %front, %left ], [ %before, %sign ]
   ret ptr (call ptr @pyj_decimal_of_bytes(ptr %begin, ptr %end))
@@ -249,7 +244,6 @@ exact:
   %over = icmp ugt i64 %vb, %mid
   %nearer = or i1 %over, (and i1 (icmp eq i64 %vb, %mid), (trunc i64 %s to i1))
   %ones = add i64 %s, (zext i1 (select i1 %only, i1 %win, i1 %nearer) to i64)
-  br label %strip
 strip:
   %d = phi i64 [ %tens, %shorter ], [ %ones, %exact ], [ %d10, %zero ]
   %e = phi i64 [ %k1, %shorter ], [ %k, %exact ], [ %e1, %zero ]
@@ -306,7 +300,6 @@ decimals:
   %scount = sub i64 %count, 1
   call void @llvm.memcpy.p0.p0.i64(ptr %sto, ptr %sfrom, i64 %scount, i1 false)
   %send = getelementptr i8, ptr %sto, i64 %scount
-  br label %mark
 mark:
   %ep = phi ptr [ %second, %scientific ], [ %send, %decimals ]
   store i8 101, ptr %ep
@@ -318,7 +311,6 @@ mark:
   %eend = getelementptr i8, ptr %ep, i64 (select i1 (icmp ult i64 %size, 100), i64 4, i64 5)
 {_store("ezero", "i8", "48", "%ep", 2)}
   %edigits = call ptr @pyj_decimal_digits(ptr %eend, i64 %size)
-  br label %make
 make:
   %end = phi ptr [ %zend, %zeros ], [ %iend, %integer ], [ %wend, %within ], [ %eend, %mark ]
   %made = call ptr @pyj_decimal_of_bytes(ptr %room, ptr %end)
@@ -381,7 +373,6 @@ decimal:
 point:
   %pointp = getelementptr i8, ptr %at1, i64 -1
   store i8 46, ptr %pointp
-  br label %before
 before:
   %behind = phi ptr [ %end, %round ], [ %pointp, %point ]
   %unsigned = call ptr @pyj_decimal_digits(ptr %behind, i64 %int)
@@ -389,7 +380,6 @@ before:
 sign:
   %signp = getelementptr i8, ptr %unsigned, i64 -1
   store i8 45, ptr %signp
-  br label %make
 make:
   %begin = phi ptr [ %unsigned, %before ], [ %signp, %sign ]
   ret ptr %begin
@@ -425,7 +415,6 @@ start:
 group:
   %less = sub i64 (sub i64 (ptrtoint ptr %point to i64), (ptrtoint ptr %first to i64)), 1
   %moved = getelementptr i8, ptr %first, i64 (sub i64 0, (udiv i64 %less, 3))
-  br label %digit
 digit:
   %from = phi ptr [ %first, %group ], [ %from1, %next ]
   %to = phi ptr [ %moved, %group ], [ %to2, %next ]
@@ -439,7 +428,6 @@ separate:
   br i1 %ends, label %comma, label %next
 comma:
   store i8 44, ptr %to1
-  br label %next
 next:
   %to2 = getelementptr i8, ptr %to1, i64 (zext i1 %ends to i64)
   %left1 = sub i64 %left, 1
@@ -453,14 +441,12 @@ zero:
   %wanted.i = ptrtoint ptr %wanted to i64
   %unsigned.i = ptrtoint ptr %unsigned to i64
   call void @llvm.memset.p0.i64(ptr %wanted, i8 48, i64 (sub i64 %unsigned.i, %wanted.i), i1 false)
-  br label %lead
 lead:
   %whole = phi ptr [ %unsigned, %fill ], [ %wanted, %zero ]
   br i1 %signed, label %mark, label %out
 mark:
   %marked = getelementptr i8, ptr %whole, i64 -1
   store i8 %sign, ptr %marked
-  br label %out
 out:
   %result = phi ptr [ %whole, %lead ], [ %marked, %mark ]
   ret ptr %result""", shared=True)
@@ -636,7 +622,6 @@ dot:
 {_rest_of_digits("%value", "%from", "dot", "tail.end")}
 tail.end:
   %behind = sub i64 %n, %from
-  br label %all
 all:
   %value2 = phi i64 [ %value1, %take ], [ %value3, %tail.end ]
   %behind2 = phi i64 [ 0, %take ], [ %behind, %tail.end ]

@@ -4,7 +4,8 @@ An operand of an instruction may be another instruction, in parentheses, so that
 
     br i1 (icmp ult i64 (sub i64 %n, 1), 8), label %short, label %long
 
-`expanded` writes each of these as a line in front of the one that uses it.
+`expanded` writes each of these as a line in front of the one that uses it. A block that ends without a jump goes on to
+the next one.
 """
 from __future__ import annotations
 
@@ -19,13 +20,21 @@ _OPERATIONS = (
     "sext ", "shl ", "sitofp ", "sub ", "trunc ", "udiv ", "uitofp ", "urem ", "xor ", "zext ")
 
 
+# How the lines begin after which no block goes on: jumps, and the further lines of long ones.
+_ENDS = "  br ", "  ret ", "  switch ", "  unreachable", "   "
+
+
 def expanded(text: str) -> str:
-    """LLVM text in which no operand is an instruction."""
-    if " (" not in text:
-        return text
+    """LLVM text in which no operand is an instruction, and every block ends with a jump."""
     lines: list[str] = []
+    last = "{"
     for line in text.split("\n"):
-        lines.append(_expanded_line(line, lines) if " (" in line else line)
+        if " (" in line:
+            line = _expanded_line(line, lines)
+        elif line[-1:] == ":" and last[-1] != "{" and not last.startswith(_ENDS):
+            lines.append(f"  br label %{line[:-1]}")
+        lines.append(line)
+        last = line or last
     return "\n".join(lines)
 
 

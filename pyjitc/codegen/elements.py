@@ -45,7 +45,6 @@ def _dot_of_contiguous(t: str, way: str, backwards: bool) -> str:
   br label %{way}.loop
 {way}.few:
   %{way}.sum = fadd {v} (fadd {v} %{way}.s0, %{way}.s1), (fadd {v} %{way}.s2, %{way}.s3)
-  br label %{way}.one
 {way}.one:
   %{way}.i = phi i64 [ %{way}.k0, %{way}.few ], [ %{way}.after, %{way}.again ]
   %{way}.r = phi {v} [ %{way}.sum, %{way}.few ], [ %{way}.z, %{way}.again ]
@@ -104,7 +103,6 @@ more:
   br label %four
 end:
   %f2 = fadd {t} (fadd {t} %c0, %c1), (fadd {t} %c2, %c3)
-  br label %last
 last:
   %i = phi i64 [ %on.i, %on.done ], [ %back.i, %back.done ], [ %k, %end ], [ %i.next, %each ]
   %r = phi {t} [ %on.total, %on.done ], [ %back.total, %back.done ], [ %f2, %end ], [ %r.next, %each ]
@@ -209,13 +207,11 @@ def _product_columns(t: str, name: str, lanes: int) -> str:
   %{name}.w{r} = shufflevector {v} %{name}.v{r}, {v} poison, <{lanes} x i32> zeroinitializer
 """
             factor = f"%{name}.w{r}"
-        terms += (f"  %{name}.t{r} = call {v} @llvm.fmuladd.{suffix}({v} {factor}, {v} %{name}.y, "
-                  f"{v} %{name}.s{r})\n")
+        terms += (f"  %{name}.t{r} = call {v} @llvm.fmuladd.{suffix}({v} {factor}, {v} %{name}.y, {v} %{name}.s{r})\n")
     stores = "".join(f"  store {v} %{name}.s{r}, ptr %{name}.to{r}, align {size}\n" for r in each)
     return f"""{name}:
   %{name}.first = getelementptr {t}, ptr %c, i64 %{name}.j
   %{name}.begins = getelementptr {t}, ptr %b, i64 %{name}.j
-  br label %{name}.four
 {name}.four:
   %{name}.i = phi i64 [ 0, %{name} ], [ %{name}.below, %{name}.end ]
   br i1 (icmp slt i64 %{name}.i, %m), label %{name}.rows, label %{name}.done
@@ -265,7 +261,6 @@ define internal void @pyj_product_{t}(ptr noalias %c, i64 %qc, i64 %dc, ptr %a, 
   %most = and i64 %n, -4
   %twos = and i64 %n, 2
   %ones = and i64 %n, 1
-  br label %columns
 columns:
   %wide.j = phi i64 [ 0, %0 ], [ %wide.right, %wide.done ]
   br i1 (icmp slt i64 %wide.j, %most), label %wide, label %rest
@@ -276,12 +271,10 @@ rest:
   %pair.j = add i64 %wide.j, 0
   br i1 (icmp ne i64 %twos, 0), label %pair, label %odd
 {_product_columns(t, "pair", 2)}pair.done:
-  br label %odd
 odd:
   %one.j = add i64 %wide.j, %twos
   br i1 (icmp ne i64 %ones, 0), label %one, label %end
 {_product_columns(t, "one", 1)}one.done:
-  br label %end
 end:
   ret void
 }}"""
@@ -325,7 +318,6 @@ define internal ptr @pyj_copy_{t}(ptr %a, i64 %n0, i64 %s0, i64 %n1, i64 %s1, i6
   br i1 (or i1 (icmp eq ptr %header, null), (icmp eq i64 %count, 0)), label %done, label %begin
 begin:
   %data = load ptr, ptr (getelementptr i8, ptr %header, i64 8)
-  br label %one
 one:
   %i = phi i64 [ 0, %begin ], [ %i.next, %one.next ]
   %p = phi ptr [ %a, %begin ], [ %p.next, %one.next ]

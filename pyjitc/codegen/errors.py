@@ -30,7 +30,6 @@ define internal ptr @pyj_fetch() nounwind noinline cold {
 set:
   %s = call i32 @PyException_SetTraceback(ptr %exc, ptr %trace)
   call void @Py_DecRef(ptr %trace)
-  br label %done
 done:
   call void @Py_DecRef(ptr %class)
   ret ptr %exc

@@ -83,7 +83,8 @@ class FunctionEmitter(Emitter):
                 self.instruction(inst)
             bodies.append(self.lines)
         self._keep_fuel(bodies)
-        out = [f"define internal {self.returned} {module.symbol(fn)}({', '.join(params)}) {self.attributes()} {{",
+        linkage = "hidden" if fn is module.exported else "internal"
+        out = [f"define {linkage} {self.returned} {module.symbol(fn)}({', '.join(params)}) {self.attributes()} {{",
                "start:"]
         out += self.entry
         body = "enter" if looped else self.names[first]

@@ -102,7 +102,6 @@ define internal double @pyj_int_truediv(i64 %x, i64 %y) nounwind noinline cold {
   %d = select i1 %none, i64 1, i64 %ya
   %q0 = udiv i64 %n, %d
   %r0 = urem i64 %n, %d
-  br label %test
 test:
   %q = phi i64 [ %q0, %0 ], [ %q2, %more ]
   %r = phi i64 [ %r0, %0 ], [ %r2, %more ]
@@ -154,7 +153,6 @@ grow:
     "pyj_tuple_from": """
 define internal ptr @pyj_tuple_from(ptr %list, i64 %first) nounwind noinline {
   %size.at = getelementptr i8, ptr %list, i64 16
-  br label %make
 make:
   %size = load i64, ptr %size.at, align 8
   %rest = sub i64 %size, %first
@@ -170,7 +168,6 @@ fill:
   %items.at = getelementptr i8, ptr %list, i64 24
   %from = getelementptr ptr, ptr (load ptr, ptr %items.at, align 8), i64 %first
   %to = getelementptr i8, ptr %made, i64 24
-  br label %next
 next:
   %k = phi i64 [ 0, %fill ], [ %k1, %one ]
   br i1 (icmp eq i64 %k, %n), label %done, label %one

@@ -32,7 +32,6 @@ start:
   %n = load i64, ptr (getelementptr i8, ptr %about, i64 32), align 8
   %places = getelementptr i8, ptr %about, i64 40
   %table = alloca ptr, i64 %n, align 8
-  br label %next
 next:
   %i = phi i64 [ 0, %start ], [ %i1, %put ]
   br i1 (icmp ult i64 %i, %n), label %put, label %current

@@ -120,14 +120,12 @@ define internal i1 @pyj_holds_apart(ptr %x, i1 %in.x, ptr %y, i1 %in.y, i1 %one)
   %bs = select i1 %in.y, ptr %ys, ptr %y.at
   %n = select i1 %in.x, i64 %xn, i64 1
   %m = select i1 %in.y, i64 %yn, i64 1
-  br label %outer
 outer:
   %i = phi i64 [ 0, %0 ], [ %i1, %after ]
   br i1 (icmp ult i64 %i, %n), label %first, label %yes
 first:
   %a = load ptr, ptr (getelementptr ptr, ptr %as, i64 %i), align 8
   %most = select i1 %one, i64 %i, i64 %m
-  br label %inner
 inner:
   %k = phi i64 [ 0, %first ], [ %k1, %next ]
   br i1 (icmp ult i64 %k, %most), label %second, label %after

@@ -15,7 +15,7 @@ from importlib.machinery import PathFinder
 
 from ..base import pages
 from ..base.lazy import lazy
-from .partition import FORM, LIBRARY, ORDERED, PACKS, REMAINDERS
+from .partition import BODY, FORM, LIBRARY, ORDERED, PACKS, REMAINDERS
 
 importing = lazy("importlib.util")  # for installations that the search path alone does not find
 
@@ -244,7 +244,8 @@ class Module:
         names = {name for name, _ in other._functions()}
         other.run_few_passes(machine)
         self._take_over(other.pointer)
-        self._functions(lambda name, defined: defined and name in names and not name.startswith(LIBRARY), _INTERNAL)
+        self._functions(lambda name, defined: (
+            defined and name in names and not name.startswith((LIBRARY, BODY))), _INTERNAL)
 
     def add_forms(self, text: str, machine: "Machine") -> None:
         """Add the definitions of the vector variants that the vectoriser has called (forms.py), and inline them.

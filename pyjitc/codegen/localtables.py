@@ -57,7 +57,6 @@ start:
   br i1 (icmp eq ptr %lists, null), label %next, label %natives
 natives:
   call void %lists(ptr %e)
-  br label %next
 next:
   %left = phi i64 [ %objects, %start ], [ %objects, %natives ], [ %fewer, %one ]
   br i1 (icmp eq i64 %left, 0), label %done, label %one
@@ -85,14 +84,12 @@ entry:
   br i1 (icmp eq i64 (load i64, ptr %e), -1), label %following, label %drop
 drop:
   call void @pyj_table_drop(ptr %d, ptr %e)
-  br label %following
 following:
   br label %look
 memory:
   br i1 (icmp eq ptr %indices, (getelementptr i8, ptr %d, i64 {at.OWN})), label %done, label %apart
 apart:
   call void @free(ptr %indices)
-  br label %done
 done:
   call void @free(ptr %d)
   ret void""", shared=True)
@@ -106,7 +103,6 @@ _define("void @pyj_table_release(ptr %d)", """
   br i1 (icmp eq i64 %new, 0), label %dead, label %done
 dead:
   call void @pyj_table_free(ptr %d)
-  br label %done
 done:
   ret void""")
 
@@ -118,7 +114,6 @@ _define("i32 @pyj_table_grow(ptr %d)", f"""
   br i1 (icmp ugt i64 %used, {_MOST}), label %lost, label %size
 size:
   %wanted = add i64 %used, (select i1 (icmp ugt i64 %used, 65536), i64 (lshr i64 %used, 1), i64 %used)
-  br label %double
 double:
   %n = phi i64 [ {_FEW}, %size ], [ %n2, %double ]
   %n2 = shl i64 %n, 1
@@ -151,7 +146,6 @@ one:
 move:
   %moved = call ptr @memcpy(ptr %to, ptr %from, i64 %stride)
   %after = getelementptr i8, ptr %to, i64 %stride
-  br label %picked
 picked:
   %to1 = phi ptr [ %to, %one ], [ %after, %move ]
   br label %pick
@@ -164,7 +158,6 @@ enter:
 find:
   %h = load i64, ptr %e
   %place0 = and i64 %h, %mask
-  br label %look
 look:
   %place = phi i64 [ %place0, %find ], [ %place1, %next ]
   %perturb = phi i64 [ %h, %find ], [ %perturb1, %next ]
@@ -179,7 +172,6 @@ done:
   br i1 (icmp eq ptr %old, (getelementptr i8, ptr %d, i64 {at.OWN})), label %write, label %apart
 apart:
   call void @free(ptr %old)
-  br label %write
 write:
 {_store("i64 %used", "%d", at.COUNT, "count")}{_store("i64 %room", "%d", at.ROOM, "capacity")}
 {_store("i64 %mask", "%d", at.MASK, "mask")}{_store("ptr %new", "%d", at.INDICES, "indices")}
@@ -195,7 +187,6 @@ _define("void @pyj_table_remove(ptr %d, i64 %n)", f"""
   %h = load i64, ptr %e
   %number = trunc i64 %n to i32
   %place0 = and i64 %h, %mask
-  br label %look
 look:
   %place = phi i64 [ %place0, %0 ], [ %place1, %next ]
   %perturb = phi i64 [ %h, %0 ], [ %perturb1, %next ]
@@ -309,7 +300,6 @@ _SHORT = 64
 _WYHASH = 0xA0761D6478BD642F, 0xE7037ED1A0B428DB
 _define("i64 @pyj_table_hash_text_str(ptr %chars, i64 %n)", f"""
   %h0 = xor i64 (load i64, ptr @_Py_HashSecret), (mul i64 %n, {_WYHASH[0]})
-  br label %look
 look:
   %h = phi i64 [ %h0, %0 ], [ %h1, %eight ]
   %p = phi ptr [ %chars, %0 ], [ %p1, %eight ]
@@ -447,7 +437,6 @@ claim:
 {_write}
   %value = getelementptr i8, ptr %e, i64 {8 + 8 * len(_words)}
   %end = getelementptr i8, ptr %e, i64 %stride
-  br label %clear
 clear:
   %v = phi ptr [ %value, %claim ], [ %v1, %zero ]
   br i1 (icmp eq ptr %v, %end), label %done, label %zero
@@ -528,7 +517,6 @@ search:
   %indices = getelementptr i8, ptr %keys, i64 {KEYS["indices"]}
   %entries = getelementptr i8, ptr %indices, i64 %total
   %place0 = and i64 %hash, %mask
-  br label %look
 look:
   %place = phi i64 [ %place0, %search ], [ %place1, %next ]
   %perturb = phi i64 [ %hash, %search ], [ %perturb1, %next ]
@@ -539,7 +527,6 @@ claim:
   switch i64 %width, label %eight [ i64 0, label %one  i64 1, label %two  i64 2, label %four ]
 {_PUT_INDEX}eight:
   store i64 %count, ptr (getelementptr i64, ptr %indices, i64 %place)
-  br label %write
 write:
   %e = getelementptr i8, ptr %entries, i64 (mul i64 %count, 24)
   store i64 %hash, ptr %e

@@ -37,7 +37,6 @@ count:""" if sys.version_info >= (3, 12) else "") + """
   br i1 (icmp eq i64 %new, 0), label %free, label %done
 free:
   call void @_Py_Dealloc(ptr %x)
-  br label %done
 done:
   ret void
 }"""
@@ -76,7 +75,6 @@ plain:
   br i1 (or i1 (icmp eq ptr %m, null), (xor i1 %zero, true)), label %got, label %wipe
 wipe:
   call void @llvm.memset.p0.i64(ptr %m, i8 0, i64 %size, i1 false)
-  br label %got
 got:
   %data = phi ptr [ %c, %clear ], [ %m, %plain ], [ %m, %wipe ]
   br i1 (icmp eq ptr %data, null), label %fail, label %big
@@ -87,7 +85,6 @@ advise:
   %page = and i64 (add i64 %address, 4095), -4096
   %skipped = sub i64 %page, %address
   %advised = call i32 @madvise(ptr (inttoptr i64 %page to ptr), i64 (sub i64 %size, %skipped), i32 14)
-  br label %head
 head:
   %header = call ptr @malloc(i64 32)
   br i1 (icmp eq ptr %header, null), label %undo, label %fill
@@ -99,7 +96,6 @@ fill:
   ret ptr %header
 undo:
   call void @free(ptr %data)
-  br label %fail
 fail:
   %none2 = call ptr @PyErr_NoMemory()
   ret ptr null
@@ -187,10 +183,8 @@ data:
   br label %end
 object:
   call void @Py_DecRef(ptr %array)
-  br label %end
 end:
   call void @free(ptr %header)
-  br label %done
 done:
   ret void
 }""",
@@ -212,7 +206,6 @@ count:
   %old = load i64, ptr %box, align 8
   %new = add i64 %old, 1
   store i64 %new, ptr %box, align 8
-  br label %none
 none:
   ret void
 }""",
@@ -349,12 +342,10 @@ keep:
   store i32 (or i32 (load i32, ptr %wp), {ARRAY_FLAGS["OWNDATA"]}), ptr %wp
   call void @pyj_handle(ptr %all)
   store ptr %all, ptr %whosep
-  br label %attach
 attach:
   %holder = phi ptr [ %parent, %borrowed ], [ %holder0, %adopt ], [ %all, %keep ]
   call void @Py_IncRef(ptr %holder)
   %set = call i32 @{_SET_BASE}(ptr %made, ptr %holder)
-  br label %done
 done:
   br label %finish
 finish:
@@ -362,7 +353,6 @@ finish:
   br i1 %take, label %release, label %out
 release:
   call void @pyj_release(ptr %owner)
-  br label %out
 out:
   ret ptr %result
 }}"""

@@ -11,7 +11,6 @@ define internal i32 @pyj_mersenne(ptr %s) nounwind {
   br i1 (icmp sge i32 %i, 624), label %renew, label %take
 renew:
   call void @pyj_mersenne_renew(ptr %s)
-  br label %take
 take:
   %n = phi i32 [ %i, %0 ], [ 0, %renew ]
   %next = add i32 %n, 1
@@ -47,7 +46,6 @@ call:
     "pyj_mersenne_renew": """
 define internal void @pyj_mersenne_renew(ptr %s) nounwind noinline cold {
   %words = getelementptr i32, ptr %s, i64 1
-  br label %loop
 loop:
   %k = phi i64 [ 0, %0 ], [ %k1, %loop ]
   %k1 = add i64 %k, 1

@@ -137,6 +137,7 @@ class Module:
         self.enters_inline = False  # whether the first function is inlined into the entry (native.py)
         self.added = False  # whether a function was added; the first one is called by the stub
         self.symbols: dict[ir.Function, str] = {}
+        self.exported: ir.Function | None = None  # a function that another module calls
         self.entries: dict[ir.Function, str] = {}  # function of a chunk -> the function that the pool calls
         self.context: tuple[str, ...] = ()  # additional parameters of every function, which it passes on
         fast = options.fastmath
@@ -154,6 +155,16 @@ class Module:
             base = "".join(c if c.isascii() and c.isalnum() or c in "_." else "_" for c in name)
             found = self.symbols[fn] = f"@f{len(self.symbols)}.{base}"
         return found
+
+    def export(self, fn: ir.Function) -> None:
+        """Let another module call a function."""
+        self.exported = fn
+        self.symbols[fn] = f"@{partition.BODY}.{self.symbol(fn).partition('.')[2]}"
+
+    def go_on_from(self, other: Module) -> None:
+        """Number objects after those of another module, which is loaded together with this one, as are its helpers."""
+        self.objects, self._object_index = other.objects, other._object_index
+        self.elsewhere.update(other.elsewhere)
 
     def string(self, text: str) -> str:
         found = self.strings.get(text)

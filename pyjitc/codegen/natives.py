@@ -89,7 +89,6 @@ apart:
   br i1 (icmp eq ptr %fresh, null), label %fail, label %copy
 copy:
   call void @llvm.memcpy.p0.p0.i64(ptr %fresh, ptr %base, i64 {_FEW}, i1 false)
-  br label %got
 got:
   %items = phi ptr [ %longer, %again ], [ %fresh, %copy ]
   br i1 (icmp eq ptr %items, null), label %fail, label %fill
@@ -131,7 +130,6 @@ define internal i32 @pyj_native_spread(ptr %head, i64 %from, i64 %by, i64 %size)
 start:
 {_load("length", "i64", "%head", LENGTH)}
   %new = add i64 %length, %by
-  br label %look
 look:
 {_load("room", "i64", "%head", ROOM)}
   br i1 (icmp sle i64 %new, %room), label %move, label %grow
@@ -145,7 +143,6 @@ shift:
   %source = getelementptr i8, ptr %data, i64 (mul i64 %from, %size)
   %step = mul i64 %by, %size
   %moved = call ptr @memmove(ptr (getelementptr i8, ptr %source, i64 %step), ptr %source, i64 %bytes)
-  br label %done
 done:
   store i64 %new, ptr %length.p
   ret i32 0
@@ -181,7 +178,6 @@ new:
 keep:
   call void @pyj_release_object(ptr %kept)
   store ptr %fresh, ptr %kept.p
-  br label %fill
 fill:
   %o = phi ptr [ %kept, %known ], [ %fresh, %keep ]
   store i64 2, ptr %o
@@ -212,7 +208,6 @@ some:
   %old = load i64, ptr %head, align 8
   %new = add i64 %old, 1
   store i64 %new, ptr %head, align 8
-  br label %done
 done:
   ret void
 }""",
@@ -229,7 +224,6 @@ sixteen:
   %from16 = phi i64 [ %from, %which.byte ], [ %from17, %sixteen.end ]
   %at16 = getelementptr i8, ptr %bytes, i64 %i16
   %mask = bitcast <16 x i1> (icmp eq <16 x i8> (load <16 x i8>, ptr %at16, align 1), %marks) to i16
-  br label %bit
 bit:
   %left = phi i16 [ %mask, %sixteen ], [ %fewer, %one.bit ]
   %k17 = phi i64 [ %k16, %sixteen ], [ %k18, %one.bit ]
@@ -363,7 +357,6 @@ def _parts_closed(words: bool) -> str:
   ret ptr %head
 undo:
   call void @pyj_native_free_n(ptr %head)
-  br label %fail
 fail:
   ret ptr null
 }}"""
@@ -413,7 +406,6 @@ some:
 {_released("%head", "", threads, "free", "done")}
 free:
   call void @pyj_native_{"free" if kind == "release" else "dead"}_{layout}(ptr %head)
-  br label %done
 done:
   ret void
 }}"""
@@ -441,7 +433,6 @@ start:
 {_OWN}  br i1 %is.own, label %objects, label %memory
 memory:
   call void @free(ptr %base)
-  br label %objects
 objects:
   call void @pyj_release_object(ptr %object)
   call void @pyj_release_object(ptr %text)
@@ -467,7 +458,6 @@ old:
   %count = load i64, ptr @pyj_native_make_SIZE.count, align 8
   store i64 (add i64 %count, -1), ptr @pyj_native_make_SIZE.count, align 8
   store i64 1, ptr %first, align 8
-  br label %done
 done:
   %found = phi ptr [ %made, %new ], [ %first, %old ]
   ret ptr %found
@@ -483,7 +473,6 @@ keep:
   store i64 (add i64 %count, 1), ptr @pyj_native_make_SIZE.count, align 8
   store ptr (load ptr, ptr @pyj_native_make_SIZE.kept, align 8), ptr %x, align 8
   store ptr %x, ptr @pyj_native_make_SIZE.kept, align 8
-  br label %done
 done:
   ret void
 }}"""

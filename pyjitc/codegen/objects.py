@@ -37,12 +37,10 @@ one:
   br i1 (icmp eq ptr %defaults, null), label %two, label %set.defaults
 set.defaults:
   %first = call i32 @PyFunction_SetDefaults(ptr %made, ptr %defaults)
-  br label %two
 two:
   br i1 (icmp eq ptr %keywords, null), label %three, label %set.keywords
 set.keywords:
   %second = call i32 @PyFunction_SetKwDefaults(ptr %made, ptr %keywords)
-  br label %three
 three:
   br i1 (icmp eq ptr %closure, null), label %release, label %set.closure
 set.closure:
@@ -50,7 +48,6 @@ set.closure:
   br i1 (icmp eq ptr %own, null), label %release, label %set.own
 set.own:
   %fourth = call i32 @PyCell_Set(ptr %own, ptr %made)
-  br label %release
 release:
   call void @Py_DecRef(ptr %defaults)
   call void @Py_DecRef(ptr %keywords)
@@ -86,7 +83,6 @@ other:
   br label %test
 store:
   store i64 (shl i64 %n, 3), ptr %place
-  br label %done
 done:
   ret void
 }}""",
@@ -135,7 +131,6 @@ define internal ptr @pyj_look(ptr %x, ptr %name, ptr %class, ptr %place) nounwin
   br i1 (icmp eq ptr %place, null), label %ask, label %find
 find:
   call void @pyj_place(ptr %x, ptr %name, ptr %class, ptr %place)
-  br label %ask
 ask:
   %found = call ptr @PyObject_GenericGetAttr(ptr %x, ptr %name)
   br i1 (icmp eq ptr %found, null), label %clear, label %have
@@ -186,7 +181,6 @@ define internal void @pyj_put(ptr %slot, ptr %new) nounwind alwaysinline {
   br i1 (icmp eq ptr %old, null), label %done, label %release
 release:
   call void @pyj_release_object(ptr %old)
-  br label %done
 done:
   ret void
 }""",

@@ -79,7 +79,6 @@ define internal void @{name}(ptr %capsule) nounwind noinline {{
   br i1 (icmp eq ptr %held, null), label %done, label %some
 some:
   call void @{_release(name)}(ptr %held)
-  br label %done
 done:
   ret void
 }}"""

@@ -10,13 +10,14 @@ from __future__ import annotations
 import re
 
 __all__ = ["joined", "with_forms", "parted", "LINE", "FORMS", "FORM", "FEW_PASSES", "PACKS",
-           "REMAINDERS", "LIBRARY", "ORDERED"]
+           "REMAINDERS", "LIBRARY", "ORDERED", "BODY"]
 
 LINE = "\n; novectorize\n"
 FORMS = "\n; forms\n"  # marks the definitions of forms.py
 FORM = "pyjitc_form_"  # the prefix of their names
 REMAINDERS = "\n; remainders\n"  # in a text: the remainder of an unrolled loop is a loop of its own
 LIBRARY = "pyjitc_library_"  # the prefix of the names of library functions that are images of their own
+BODY = "pyjitc_body"  # what a stub that is a module of its own calls; the prefix of the name of that function
 ORDERED = "\n; ordered\n"  # in a text: LLVM vectorises loops that sum floats in order
 PACKS = "\n; packs\n"  # in a text: LLVM combines scalars to vectors
 FEW_PASSES = "\n; few passes\n"  # at the end of a text: a few passes are enough for the whole module

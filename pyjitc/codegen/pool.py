@@ -87,13 +87,11 @@ define internal void @failed(ptr %slot, i64 %chunk) nounwind noinline {{
 keep:
   store ptr %exc, ptr %errorp
   store i64 %chunk, ptr %whosep
-  br label %drop
 drop:
   %rest = phi ptr [ %old, %keep ], [ %exc, %0 ]
   br i1 (icmp eq ptr %rest, null), label %done, label %release
 release:
   call void @Py_DecRef(ptr %rest)
-  br label %done
 done:
   call void @PyGILState_Release(i32 %lock)
   ret void
@@ -114,7 +112,6 @@ define internal i32 @work(ptr %record, ptr %slot, i64 %begin) nounwind {{
   %failedp = getelementptr i8, ptr %slot, i64 {SLOT["failed"]}
   %herep = getelementptr i8, ptr %record, i64 {RECORD["chunk"]}
   %number = load i64, ptr %record
-  br label %share
 share:
   %k = phi i64 [ 0, %0 ], [ %k1, %over ]
   %before = phi i32 [ 0, %0 ], [ %done, %over ]
@@ -129,7 +126,6 @@ share:
   br i1 (or i1 (icmp eq i64 %k, 0), %waited), label %more, label %hesitate
 hesitate:
   %since = call i64 @llvm.readcyclecounter()
-  br label %look
 look:
   %gone = load atomic i64, ptr %count monotonic, align 8
   br i1 (or i1 (icmp sge i64 %gone, %all), (icmp eq i64 %gone, 0)), label %more, label %delay
@@ -152,7 +148,6 @@ run:
   br i1 (icmp eq i32 (call i32 %function(ptr %frame, i64 %chunk)), 0), label %check, label %bad
 bad:
   call void @failed(ptr %slot, i64 (load i64, ptr %herep))
-  br label %check
 check:
   br i1 (icmp eq i64 %due, 0), label %next_one, label %test
 test:
@@ -162,7 +157,6 @@ test:
   br i1 (icmp ult i64 (mul i64 %lasted, %left), (mul i64 %ran, {_WORTH})), label %next_one, label %rouse
 rouse:
   call void @wake()
-  br label %next_one
 next_one:
   %due1 = phi i64 [ 0, %check ], [ %due, %test ], [ 0, %rouse ]
   br label %more
@@ -183,10 +177,8 @@ define internal ptr @worker(ptr %number) nounwind noinline {{
   %rest0 = atomicrmw add ptr {_state("resting")}, i32 1 seq_cst
   %crowdp = alloca i64
   store i64 0, ptr %crowdp
-  br label %top
 top:
   %epoch = load atomic i32, ptr {_state("epoch")} seq_cst, align 4
-  br label %scan
 scan:
   %k = phi i64 [ 0, %top ], [ %k1, %next ]
   %got = phi i32 [ 0, %top ], [ %got1, %next ]
@@ -207,7 +199,6 @@ run:
   %ran = call i32 @work(ptr %record, ptr %slot, i64 0)
   store ptr null, ptr %regionp
   %rest2 = atomicrmw add ptr {_state("resting")}, i32 1 seq_cst
-  br label %leave
 leave:
   %had = phi i32 [ 0, %enter ], [ 0, %allowed ], [ %ran, %run ]
   %r1 = atomicrmw sub ptr %refsp, i32 1 seq_cst
@@ -215,10 +206,8 @@ leave:
   br i1 (and i1 (icmp eq i32 %r1, 1), (icmp ne i32 %waits, 0)), label %rouse, label %left_it
 rouse:
   %w = {_FUTEX} %refsp, i64 129, i32 2147483647, ptr null, ptr null, i64 0)
-  br label %left_it
 left_it:
   %total = or i32 %got, %had
-  br label %next
 next:
   %got1 = phi i32 [ %got, %scan ], [ %total, %left_it ]
   %k1 = add i64 %k, 1
@@ -229,7 +218,6 @@ idle:
   %begun = call i64 @llvm.readcyclecounter()
   %less = call i64 @llvm.usub.sat.i64(i64 (load i64, ptr %crowdp), i64 1)
   store i64 %less, ptr %crowdp
-  br label %spin
 spin:
   %turn = phi i32 [ 0, %idle ], [ %turn1, %pause ], [ %turn1, %patient ]
   %looked = phi i64 [ %begun, %idle ], [ %looked, %pause ], [ %present, %patient ]
@@ -287,7 +275,6 @@ done:
   %a3 = call i32 @pthread_attr_destroy(ptr %attributes)
   store atomic i32 %k, ptr {_state("workers")} seq_cst, align 4
   store atomic i32 0, ptr {_state("starting")} seq_cst, align 4
-  br label %end
 end:
   ret void
 }}
@@ -298,13 +285,11 @@ define internal void @sleep(ptr %record, ptr %slot) nounwind noinline {{
   br i1 %has, label %give, label %begin
 give:
   %given = call ptr @PyEval_SaveThread()
-  br label %begin
 begin:
   %thread = phi ptr [ null, %0 ], [ %given, %give ]
   %refsp = getelementptr i8, ptr %slot, i64 {SLOT["refs"]}
   %waitsp = getelementptr i8, ptr %slot, i64 {SLOT["waits"]}
   store atomic i32 1, ptr %waitsp seq_cst, align 4
-  br label %test
 test:
   %refs = load atomic i32, ptr %refsp seq_cst, align 4
   br i1 (icmp eq i32 %refs, 0), label %done, label %wait
@@ -320,7 +305,6 @@ stop:
   br i1 (icmp eq ptr %word, null), label %go_on, label %tell
 tell:
   store atomic i64 {1 << 62}, ptr %word seq_cst, align 8
-  br label %go_on
 go_on:
   call void @PyGILState_Release(i32 %lock)
   br label %test
@@ -329,7 +313,6 @@ done:
   br i1 %has, label %take, label %end
 take:
   call void @PyEval_RestoreThread(ptr %thread)
-  br label %end
 end:
   ret void
 }}
@@ -353,7 +336,6 @@ started:
   br i1 (icmp slt i32 %workers, %wanted), label %begin, label %scan
 begin:
   call void @start(i32 %wanted)
-  br label %scan
 scan:
   %k = phi i64 [ 0, %started ], [ 0, %begin ], [ %k1, %taken ]
   %slot = getelementptr i8, ptr @pyjitc_pool, i64 (add i64 (mul i64 %k, {SLOT_BYTES}), {SLOTS_AT})
@@ -415,7 +397,6 @@ lately:
   br i1 (icmp ult i64 %since, {_RECENT}), label %wake, label %own
 wake:
   call void @wake()
-  br label %own
 own:
   %started_at = phi i64 [ 0, %open ], [ 0, %wake ], [ %now, %lately ]
   call void @_pthread_cleanup_push(ptr %ended, ptr @pyjitc_park, ptr null)
@@ -429,7 +410,6 @@ note:
   %own_time = sub i64 (call i64 @llvm.readcyclecounter()), %begun
   %own_chunks = zext i32 %ran to i64
   store atomic i64 (mul i64 (udiv i64 %own_time, %own_chunks), %chunks), ptr %took monotonic, align 8
-  br label %wait
 wait:
   %turn = phi i32 [ 0, %own ], [ 0, %note ], [ %turn1, %pause ]
   br i1 (icmp eq i32 (load atomic i32, ptr %refsp seq_cst, align 4), 0), label %close, label %patience
@@ -441,7 +421,6 @@ pause:
   br label %wait
 rest:
   call void @sleep(ptr %record, ptr %slot)
-  br label %close
 close:
   call void @_pthread_cleanup_pop(ptr %ended, i32 0)
   store ptr %outer, ptr %regionp
@@ -458,7 +437,6 @@ raise:
 outwards:
   store i64 -1, ptr %herep
   %of = atomicrmw min ptr (getelementptr i8, ptr %outer, i64 {SLOT["failed"]}), i64 -1 seq_cst
-  br label %throw
 throw:
   %lock = call i32 @PyGILState_Ensure()
   call void @pyj_rethrow(ptr %exc)
@@ -503,7 +481,6 @@ interrupted:
 all:
 {_store("mine", "i64", "-1", "%record", RECORD["chunk"])}
   %m = atomicrmw min ptr (getelementptr i8, ptr %place, i64 {SLOT["failed"]}), i64 -1 seq_cst
-  br label %end
 end:
   ret i32 1
 fine:
@@ -512,7 +489,7 @@ fine:
 
 ; How a loop is divided: see DIVIDE in ops/parallel.py, which says the same in Python. The bits of %flags are its
 ; attributes.
-define {{i64, i64, i1}} @pyjitc_divide(i64 %trips, i64 %work, i64 %copied, i64 %asked, i64 %flags) nounwind {{
+define {{i64, i64, i1}} @pyjitc_pool_divide(i64 %trips, i64 %work, i64 %copied, i64 %asked, i64 %flags) nounwind {{
   %known = icmp ne i64 (and i64 %flags, 1), 0
   %even = icmp eq i64 (and i64 %flags, 3), 3
   %stored = icmp ne i64 (and i64 %flags, 4), 0
@@ -553,25 +530,25 @@ several:
   ret {{i64, i64, i1}} %s2
 }}
 
-define i64 @pyjitc_thread_id() nounwind {{
+define i64 @pyjitc_pool_thread_id() nounwind {{
   %record = call ptr @record()
   ret i64 (load i64, ptr %record)
 }}
 
-define i64 @pyjitc_num_threads() nounwind {{
+define i64 @pyjitc_pool_num_threads() nounwind {{
   %record = call ptr @record()
 {_load("limit", "i64", "%record", RECORD["limit"])}
   ret i64 %limit
 }}
 
-define i64 @pyjitc_chunk_size() nounwind {{
+define i64 @pyjitc_pool_chunk_size() nounwind {{
   %record = call ptr @record()
 {_load("size", "i64", "%record", RECORD["size"])}
   ret i64 %size
 }}
 
 ; The number before, or -1 where the new one is negative.
-define i64 @pyjitc_set_chunk_size(i64 %n) nounwind {{
+define i64 @pyjitc_pool_set_chunk_size(i64 %n) nounwind {{
   br i1 (icmp sge i64 %n, 0), label %set, label %refuse
 set:
   %sizep = getelementptr i8, ptr (call ptr @record()), i64 {RECORD["size"]}
@@ -583,7 +560,7 @@ refuse:
 }}
 
 ; 0, or the most threads that there may be where the number is not one of them.
-define i64 @pyjitc_set_num_threads(i64 %n) nounwind {{
+define i64 @pyjitc_pool_set_num_threads(i64 %n) nounwind {{
   %most = zext i32 (load i32, ptr {_state("most")}) to i64
   br i1 (icmp ult i64 (sub i64 %n, 1), %most), label %set, label %refuse
 set:
@@ -638,7 +615,6 @@ define void @pyjitc_stream(ptr %memory, i64 %bitgen, i64 %kept, i64 %states, i64
   store i64 (xor i64 (call i64 @mix(ptr %mixed)), %seed), ptr %mixed
   store i64 {1 << 20}, ptr %memory
   %state = getelementptr i8, ptr %memory, i64 %states
-  br label %fill
 fill:
   %k = phi i64 [ 0, %0 ], [ %k1, %fill ]
   store i64 (call i64 @mix(ptr %mixed)), ptr (getelementptr i64, ptr %state, i64 %k)
@@ -656,7 +632,6 @@ gauss:
   %g = getelementptr i8, ptr %memory, i64 %kept
   store ptr %b, ptr %g
   store i64 0, ptr (getelementptr ptr, ptr %g, i64 1)
-  br label %done
 done:
   ret void
 }}

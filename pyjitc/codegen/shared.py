@@ -78,10 +78,11 @@ def _called_first(groups: dict[str, set[str]]) -> dict[str, None]:
     return ordered
 
 
-def image(source: str, target: Target, level: int = 0) -> bytes:
-    """The object that LLVM makes of a text; it may have been made before."""
+def image(source: str, target: Target, level: int = 0, kind: str = "o") -> bytes:
+    """The object that LLVM makes of a text; it may have been made before. kind: the ending of the names of files with
+    such objects, of which a limited number is kept."""
     digest = kept.digest(repr((source, target, level, llvm.version())).encode()).hex()
-    path = f"{cache_from_source(__file__).rpartition('.')[0]}.{digest}.o"
+    path = f"{cache_from_source(__file__).rpartition('.')[0]}.{digest}.{kind}"
     data = kept.read(path)
     if data is None:
         data = link.to_object(expanded(source), target, level)

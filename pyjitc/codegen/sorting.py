@@ -96,7 +96,6 @@ lower:
   br i1 (icmp slt i64 %l1, %n), label %lower, label %lowered
 lowered:
   %top.low = sub i64 64, (call i64 @llvm.ctlz.i64(i64 (sub i64 %max1, %min1), i1 false))
-  br label %choose
 choose:
   %top = phi i64 [ %top.all, %start ], [ %top.low, %lowered ]
   %many = icmp sge i64 %n, {_MANY}
@@ -117,7 +116,6 @@ item:
   %tp = getelementptr [2 x i64], ptr %sorting, i64 %t
   %tkey = load i64, ptr %tp
   %tword = load i64, ptr (getelementptr i64, ptr %tp, i64 1)
-  br label %seek
 seek:
   %j = phi i64 [ %t, %item ], [ %j1, %shift ]
   %left = phi i64 [ %moves, %item ], [ %left1, %shift ]
@@ -249,7 +247,6 @@ keyed:
   br i1 %ordered1, label %done, label %choose
 choose:
   %result = call ptr @pyj_sort_entries(ptr %a, ptr %b, i64 %n, i64 %differ)
-  br label %write
 write:
   %w = phi i64 [ 0, %choose ], [ %w1, %write ]
   %wop = getelementptr i64, ptr (getelementptr [2 x i64], ptr %result, i64 %w), i64 1
@@ -289,7 +286,6 @@ sort:
   br i1 (icmp ne ptr %result, %a), label %copy, label %columns
 copy:
   call void @llvm.memcpy.p0.p0.i64(ptr %a, ptr %result, i64 (shl i64 %n, 4), i1 false)
-  br label %columns
 columns:
   %next = add i64 %column, 1
   br i1 (icmp eq i64 %next, %width), label %done, label %run
@@ -297,7 +293,6 @@ run:
   %from = phi i64 [ 0, %columns ], [ %to, %ran ]
   %fp = getelementptr [2 x i64], ptr %a, i64 %from
   %fk = load i64, ptr %fp
-  br label %same
 same:
   %e = phi i64 [ %from, %run ], [ %to, %alike ]
   %to = add i64 %e, 1
@@ -312,7 +307,6 @@ ended:
 deeper:
   %bp = getelementptr [2 x i64], ptr %b, i64 %from
   call void @pyj_sort_columns(ptr %fp, ptr %bp, i64 %length, ptr %words, i64 %width, i64 %next, i64 %floats, i64 %flip)
-  br label %ran
 ran:
   br i1 %end, label %done, label %run
 done:
@@ -333,7 +327,6 @@ TEXT["pyj_sort_unordered"] = """
 define internal i1 @pyj_sort_unordered(ptr %words, i64 %n, i64 %width, i64 %floats) nounwind noinline {
 start:
   %total = mul i64 %n, %width
-  br label %test
 test:
   %q = phi i64 [ 0, %start ], [ %q1, %tested ]
   %c = phi i64 [ 0, %start ], [ %c2, %tested ]
@@ -375,7 +368,6 @@ made:
   call void @pyj_sort_columns(ptr %a, ptr %b, i64 %n, ptr %words, i64 %width, i64 %column, i64 %floats, i64 %flip)
 {_load("items", "ptr", "%list", LIST_ITEMS)}
   call void @llvm.memcpy.p0.p0.i64(ptr %b, ptr %items, i64 (shl i64 %n, 3), i1 false)
-  br label %write
 write:
   %w = phi i64 [ 0, %sort ], [ %w1, %write ]
   %wp = getelementptr [2 x i64], ptr %a, i64 %w
@@ -417,13 +409,11 @@ made:
   br label %number
 {_NUMBER}sort:
   call void @pyj_sort_columns(ptr %a, ptr %b, i64 %n, ptr %words, i64 %width, i64 %column, i64 %floats, i64 %flip)
-  br label %write
 write:
   %w = phi i64 [ 0, %sort ], [ %w1, %written ]
   %to = phi ptr [ %items, %sort ], [ %to1, %written ]
   %wop = getelementptr i64, ptr (getelementptr [2 x i64], ptr %a, i64 %w), i64 1
   %from = getelementptr i8, ptr %copy, i64 (mul i64 (load i64, ptr %wop), %row)
-  br label %word
 word:
   %k = phi i64 [ 0, %write ], [ %k1, %word ]
   %fp = getelementptr i64, ptr %from, i64 %k
@@ -615,7 +605,6 @@ begin:
   %end = sub i64 %n, 1
   %last = load ptr, ptr (getelementptr ptr, ptr %items, i64 %end)
   %limit = lshr i64 %end, 1
-  br label %down
 down:
   %place = phi i64 [ 0, %begin ], [ %child, %chosen ]
   %depth = phi i64 [ 0, %begin ], [ %depth1, %chosen ]
@@ -667,7 +656,6 @@ only:
 shift:
 {_load("now", "ptr", "%heap", LIST_ITEMS)}
   %first = load ptr, ptr %now
-  br label %step
 step:
   %s = phi i64 [ 0, %shift ], [ %s1, %raise ]
   %holep = getelementptr ptr, ptr %now, i64 (load i64, ptr (getelementptr i64, ptr %way, i64 %s))

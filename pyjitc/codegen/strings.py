@@ -254,7 +254,6 @@ room:
   br i1 (icmp ugt i64 %used, {_SMALL}), label %ask, label %have
 ask:
   %usable = call i64 @malloc_usable_size(ptr %x)
-  br label %have
 have:
   %capacity = phi i64 [ %steps, %room ], [ %usable, %ask ]
   br i1 (icmp ule i64 %needed, %capacity), label %copy, label %grow

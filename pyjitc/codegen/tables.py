@@ -65,7 +65,6 @@ def small_int(pointer: str, block: str, otherwise: str) -> str:
 two:
 {_load("second", "i32", pointer, LONG_DIGITS + 4)}
   %both = or i64 (shl i64 (zext i32 %second to i64), 30), %one
-  br label %small
 small:
   %size = phi i64 [ %one, %{block} ], [ %one, %{block} ], [ %both, %two ]
   %value = mul i64 %sign, %size
@@ -221,7 +220,6 @@ four:
   br label %done
 eight:
   %v8 = load i64, ptr (getelementptr i64, ptr %indices, i64 %i)
-  br label %done
 done:
   %n = phi i64 [ %v1, %one ], [ %v2, %two ], [ %v4, %four ], [ %v8, %eight ]
   ret i64 %n""")
@@ -269,7 +267,6 @@ _SEARCH = f"""
   %indices = getelementptr i8, ptr %keys, i64 {KEYS["indices"]}
   %entries = getelementptr i8, ptr %indices, i64 %total
   %place0 = and i64 %hash, %mask
-  br label %look
 look:
   %place = phi i64 [ %place0, %search ], [ %place1, %next ]
   %perturb = phi i64 [ %hash, %search ], [ %perturb1, %next ]
@@ -383,7 +380,7 @@ ask:{_box}
         _watched = f"""
 {_load("version", "i64", "%d", DICT["version"])}
   br i1 (icmp ne i64 (and i64 %version, {DICT_WATCHERS}), 0), label %store, label %alter
-""" if DICT_WATCHERS else "  br label %alter\n"
+""" if DICT_WATCHERS else ""
         # Replaces a number by another: no entry moves. The dict gets a new version, as with any change.
         _define(f"i32 @pyj_dict_put_{_k}_{_v}(ptr %d, {_TYPES[_k]} %k, {_TYPES[_v]} %v)", f"""
   %slot = call ptr @pyj_dict_slot_{_k}(ptr %d, {_TYPES[_k]} %k)
@@ -399,7 +396,6 @@ exchange:
   store ptr %fresh, ptr %slot
   call void @pyj_dict_version_{_k}(ptr %d)
   call void @Py_DecRef(ptr %old)
-  br label %done
 done:
   ret i32 0
 store:
@@ -429,7 +425,6 @@ _define("void @pyj_key_error(ptr %key)", """
 set:
   call void @PyErr_SetObject(ptr (load ptr, ptr @PyExc_KeyError), ptr %given)
   call void @Py_DecRef(ptr %given)
-  br label %done
 done:
   ret void""", shared=True)
 
@@ -441,13 +436,11 @@ _define_place = """
 {head}
 {mask}{table}
   %place0 = and i64 %hash, %mask
-  br label %look
 look:
   %place = phi i64 [ %place0, %0 ], [ %place1, %next ]
   %perturb = phi i64 [ %hash, %0 ], [ %perturb1, %next ]
   %first = getelementptr [2 x i64], ptr %table, i64 %place
   %probes0 = select i1 (icmp ule i64 (add i64 %place, 9), %mask), i64 9, i64 0
-  br label %probe
 probe:
   %e = phi ptr [ %first, %look ], [ %following, %step ]
   %probes = phi i64 [ %probes0, %look ], [ %probes1, %step ]

@@ -413,7 +413,6 @@ rest:
   br i1 (icmp eq i64 (and i64 %times, 16383), 16383), label %ask, label %again
 ask:
   call i32 @pyjitc_poll(ptr %context)
-  br label %again
 again:
   br label %look
 }}"""
@@ -472,7 +471,6 @@ def _short_text(kind: str, least: int, most: int) -> str:
     """A function that returns the shortest text which parses to the number, for types with fewer bits than a double."""
     return f"""define internal ptr @pyjitc_text_of_{kind}({kind} %x) noinline cold nounwind {{
   %wide = fpext {kind} %x to double
-  br label %try
 try:
   %digits = phi i32 [{least}, %0], [%next, %again]
   %text = call ptr @PyOS_double_to_string(double %wide, i8 signext 103, i32 %digits, i32 2, ptr null)

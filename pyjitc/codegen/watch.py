@@ -49,9 +49,8 @@ def no_thread_ended(e, inst, some: str, block: str, thread: str, ended: str, lin
     where = e.assign(f"load i64, ptr {e.at(lines, 'i64', e.assign(f'zext i32 {block} to i64'))}")
     state = e.assign(f"load i32, ptr {e.at(e.table('state', 'i32'), 'i32', ended)}")
     line = e.assign(f"sext i32 {e.assign(f'sub i32 -1, {state}')} to i64")
-    text = ("divergent barrier: thread (%lld, %lld, %lld) waits at line %lld, thread (%lld, %lld, %lld) went from "
-            "line %lld to the end of "
-            "the kernel; all threads of a block must come to the same one, or return before it")
+    text = ("divergent barrier: thread (%lld, %lld, %lld) waits at line %lld, thread (%lld, %lld, %lld) went from line "
+            "%lld to the end of the kernel; all threads of a block must come to the same one, or return before it")
     e.raise_with(e.place(inst, "RuntimeError", text, ["i64"] * 8),
                  [*position(e, thread), where, *position(e, ended), line])
     e.jump(e.fail(inst))
@@ -201,7 +200,6 @@ read:
   br i1 (and i1 (and i1 %f.sameb, %f.samew), (icmp ne i32 %f.t, 0)), label %note.last, label %note.first
 note.first:
   call void @pyjitc_stamp(ptr %first, i32 %me, i32 %bw32, i32 %ww32, i32 %line32)
-  br label %note.last
 note.last:
   call void @pyjitc_stamp(ptr %last, i32 %me, i32 %bw32, i32 %ww32, i32 %line32)
   ret i64 0

@@ -163,8 +163,7 @@ def _require_foreign(e: _Stub, i: int, pointer: str) -> None:
     e.branch(e.assign(f"icmp eq ptr {cls}, {last}"), good, ask, likely=True)
     e.start(ask)
     answer = e.assign(f"call ptr (ptr, ...) @PyObject_CallFunctionObjArgs(ptr {e.object(foreign_values.is_foreign)}, "
-                      f"ptr {pointer}, "
-                      f"ptr null)")
+                      f"ptr {pointer}, ptr null)")
     e.check_null(answer, None)
     e.line(f"call void {e.helper('pyj_release_object')}(ptr {answer})")  # None, True and False are never freed
     foreign, always = e.label("accepted"), e.label("always")

@@ -176,14 +176,12 @@ class GpuCode:
         threads = block[0] * block[1] * block[2]
         if threads > self.max_threads:
             raise ValueError(f"{self.name} cannot have blocks of {threads} threads, {self.max_threads} at most: a "
-                             f"thread takes "
-                             f"{self.function.attribute('registers')} registers")
+                             f"thread takes {self.function.attribute('registers')} registers")
         if shared > self.allowed:
             most = self.device.attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN") - self.shared
             if shared > most:
                 raise ValueError(f"{self.name} cannot have {shared} bytes of shared memory beside its own "
-                                 f"{self.shared}: a block of this device "
-                                 f"has {most + self.shared}")
+                                 f"{self.shared}: a block of this device has {most + self.shared}")
             self.function.allow_shared(shared)
             self.allowed = shared
         if self.cooperative and math.prod(grid) > (most := self.max_cooperative_grid_blocks(block, shared)):

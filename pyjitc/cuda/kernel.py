@@ -240,8 +240,7 @@ class Kernel(Pickled, Callable_):
         limit = max(_MAX_SHARED, device.attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"))
         if code.shared + shared > limit:
             raise ValueError(f"{self.__qualname__}() takes {code.shared} bytes of shared memory and the launch gives "
-                             f"{shared} more; "
-                             f"a block has {limit}")
+                             f"{shared} more; a block has {limit}")
         if self.bounds.threads and math.prod(block) > self.bounds.threads:
             raise ValueError(f"a block of {math.prod(block)} threads is larger than "
                              f"launch_bounds={self.bounds.threads} promises")
@@ -258,8 +257,7 @@ class Kernel(Pickled, Callable_):
                 self._refuse_host_arrays(name, part)
         elif isinstance(x, np.ndarray) and mapped_address(x) is None:
             raise TypeError(f"{self.__qualname__}() argument {name!r} is an array in host memory; copy it with "
-                            f"cuda.to_device, "
-                            "or leave out strict=True")
+                            f"cuda.to_device, or leave out strict=True")
 
     # -- inspection
 

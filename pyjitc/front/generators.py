@@ -149,67 +149,26 @@ def _split(source: ir.Function, proto) -> list[ir.Block]:
     """The blocks at which steps 0, 1, ... begin, in closed form: every block has the values that it reads as
     parameters."""
     callee, returns = ir.Value(None, "generator"), returns_value(source)
-    blocks, resumes, copies = [], [], {}
-    for block in source.blocks:
-        copies[block] = ir.Block(block.name, block.params)
-    first = copies[source.entry]
-    first.params = [callee, *first.params]
-    resumes.append(first)
-    yields = []
-    for block in source.blocks:
-        current = copies[block]
-        blocks.append(current)
-        for inst in block.insts:
-            copy = ir.Inst(inst.op, inst.args, inst.attrs, inst.result, inst.loc,
-                           [ir.Edge(copies[e.block], e.args) for e in inst.targets],
-                           inst.unwind and ir.Edge(copies[inst.unwind.block], inst.unwind.args))
-            if inst.op is generic.YIELD:
-                following = ir.Block(f"resume{len(resumes)}")
-                resumes.append(following)
-                yields.append((current, copy, following, len(resumes) - 1))
-                current.insts.append(copy)
-                current = following
-                blocks.append(current)
-                if inst.result is not None:
-                    current.insts.append(ir.Inst(control.CONST, (), {"value": None}, inst.result, inst.loc))
-            elif inst.op is control.RETURN:
-                no, none, none2, answer = (ir.Value() for _ in range(4))
-                value = [inst.args[0]] if returns else []
-                current.insts += [
-                    ir.Inst(control.CONST, (), {"value": False}, no, inst.loc),
-                    ir.Inst(control.CONST, (), {"value": Undefined}, none, inst.loc),
-                    ir.Inst(control.CONST, (), {"value": Undefined}, none2, inst.loc),
-                    ir.Inst(generic.TUPLE, (no, none, none2, *value), {}, answer, inst.loc),
-                    ir.Inst(control.RETURN, (answer,), {}, None, inst.loc)]
-            else:
-                current.insts.append(copy)
+    blocks, resumes, yields = _cut(source, callee, returns)
     if not proto.library and _may_stop(proto.code, proto.globals, set()):
         blocks += _converting(blocks, ir.Loc(source.firstlineno, 0, -1, -1))
-    live = _live_in(blocks, {current: following for current, _, following, _ in yields}, callee)
+    live = _live_in(blocks, {current: following for current, _, following in yields}, callee)
     made: dict[ir.Value, int] = {callee: 0}
     for block in blocks:
         for value in block.values():
             made.setdefault(value, len(made))
     order = {block: sorted(live[block].difference(block.params), key=made.__getitem__) for block in blocks}
-    order[first] = []
+    order[resumes[0]] = []
     renames = {}
     for block in blocks:
         rename = renames[block] = {v: ir.Value(None, v.name) for v in order[block]}
         block.params = [*block.params, *rename.values()]
-    for current, inst, following, step in yields:
-        state, yes, nothing, answer = (ir.Value() for _ in range(4))
-        at = current.insts.index(inst)
-        assert at == len(current.insts) - 1
-        kept = [callee, *(v for v in order[following] if v is not callee)]
-        order[following] = kept
+    for step, (current, inst, following) in enumerate(yields, 1):
+        kept = order[following] = [callee, *(v for v in order[following] if v is not callee)]
         by_name = renames[following]
         following.params = [by_name.setdefault(v, ir.Value(None, v.name)) for v in kept]
-        current.insts[at:] = [
-            ir.Inst(generic.GENERATOR_STATE, kept, {"step": step_of(proto, step)}, state, inst.loc),
-            ir.Inst(control.CONST, (), {"value": True}, yes, inst.loc),
-            *([ir.Inst(control.CONST, (), {"value": Undefined}, nothing, inst.loc)] if returns else []),
-            ir.Inst(generic.TUPLE, (yes, inst.args[0], state, *([nothing] if returns else [])), {}, answer, inst.loc),
-            ir.Inst(control.RETURN, (answer,), {}, None, inst.loc)]
+        assert current.insts[-1] is inst
+        current.insts[-1:] = _yielded(inst, kept, step_of(proto, step), returns)
     for block in blocks:
         rename = renames[block]
         for inst in block.insts:
@@ -217,6 +176,55 @@ def _split(source: ir.Function, proto) -> list[ir.Block]:
             for edge in inst.edges():
                 edge.args = [rename.get(v, v) for v in [*edge.args, *order[edge.block]]]
     return resumes
+
+
+def _cut(source: ir.Function, callee, returns: bool):
+    """Copies of the blocks of a generator, cut behind each yield: (all of them, those at which steps begin, [(block that
+    ends with a yield, the yield, the block behind it)]). A return is a step that gives no item."""
+    copies = {block: ir.Block(block.name, block.params) for block in source.blocks}
+    first = copies[source.entry]
+    first.params = [callee, *first.params]
+    blocks, resumes, yields = [], [first], []
+    for block in source.blocks:
+        current = copies[block]
+        blocks.append(current)
+        for inst in block.insts:
+            copy = ir.Inst(inst.op, inst.args, inst.attrs, inst.result, inst.loc,
+                           [ir.Edge(copies[e.block], e.args) for e in inst.targets],
+                           inst.unwind and ir.Edge(copies[inst.unwind.block], inst.unwind.args))
+            if inst.op is control.RETURN:
+                current.insts += _ended(inst, returns)
+                continue
+            current.insts.append(copy)
+            if inst.op is generic.YIELD:
+                following = ir.Block(f"resume{len(resumes)}")
+                yields.append((current, copy, following))
+                resumes.append(following)
+                blocks.append(following)
+                current = following
+                if inst.result is not None:
+                    current.insts.append(ir.Inst(control.CONST, (), {"value": None}, inst.result, inst.loc))
+    return blocks, resumes, yields
+
+
+def _ended(inst: ir.Inst, returns: bool) -> list[ir.Inst]:
+    """What the last step does instead of a `return`: (False, no item, no state[, what the generator returns])."""
+    no, none, none2, answer = (ir.Value() for _ in range(4))
+    return [ir.Inst(control.CONST, (), {"value": False}, no, inst.loc),
+            ir.Inst(control.CONST, (), {"value": Undefined}, none, inst.loc),
+            ir.Inst(control.CONST, (), {"value": Undefined}, none2, inst.loc),
+            ir.Inst(generic.TUPLE, (no, none, none2, *inst.args[:returns]), {}, answer, inst.loc),
+            ir.Inst(control.RETURN, (answer,), {}, None, inst.loc)]
+
+
+def _yielded(inst: ir.Inst, kept, step, returns: bool) -> list[ir.Inst]:
+    """What a step does instead of a `yield`: (True, the item, the state from which `step` continues[, nothing])."""
+    state, yes, nothing, answer = (ir.Value() for _ in range(4))
+    return [ir.Inst(generic.GENERATOR_STATE, kept, {"step": step}, state, inst.loc),
+            ir.Inst(control.CONST, (), {"value": True}, yes, inst.loc),
+            *([ir.Inst(control.CONST, (), {"value": Undefined}, nothing, inst.loc)] if returns else []),
+            ir.Inst(generic.TUPLE, (yes, inst.args[0], state, *([nothing] if returns else [])), {}, answer, inst.loc),
+            ir.Inst(control.RETURN, (answer,), {}, None, inst.loc)]
 
 
 def _live_in(blocks, yields, callee):

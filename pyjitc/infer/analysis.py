@@ -34,6 +34,7 @@ __all__ = ["Analysis"]
 
 _MAX_CHANGES = 60
 _MAX_LENGTHS = 2  # the most lengths of tuples for one variable of a loop
+_MAX_HELD = 4  # the most of those that a sum adds to
 _MANY_ITEMS = 1000  # of a display: with more it is large as it is written, and does not grow
 # Changes of the type of a parameter of a block after which it keeps its type, joined with the new one: a call that
 # makes a list of the list that it made in the round before gives one with a new type variable in each round.
@@ -356,6 +357,13 @@ class Analysis:
             return join(x, y, self.absorbs, header)
         except Mismatch as error:  # too many types
             return self.evaluator.met(x, y, error)
+
+    def note_lengths(self, inst: ir.Inst, block: ir.Block) -> None:
+        """Handle an operation on tuples with an operand of so many lengths that it may come from a container which
+        keeps such results."""
+        found = [self.lookup(arg, block) for arg in inst.args]
+        if not self.spec.proto.library and any([av and _lengths(av[0], av[0]) > _MAX_HELD for av in found]):
+            self.need_lengths()
 
     def need_lengths(self) -> None:
         """Handle a tuple that grows in every iteration of a loop or in every recursive call: from now on the results of

@@ -18,8 +18,7 @@ from .names import describe
 
 __all__ = ["check_argument", "check_jacobian", "settle", "settle_ruled"]
 
-_WRITTEN_OUT = ("pass a tuple, or write the list or dict out where it is passed and do not change it: [x, y], "
-                "{'a': x}")
+_WRITTEN_OUT = ("pass a tuple, or write the list or dict out where it is passed and do not change it: [x, y], {'a': x}")
 
 
 def settle(evaluator, e: Derived):

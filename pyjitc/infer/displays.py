@@ -95,10 +95,10 @@ def _others(fn, values, texts) -> set[ir.Value]:
 
 def _handed_on(fn, texts) -> set[ir.Value]:
     """The values of the dict displays that a function only returns or passes to calls, alone or inside other displays,
-    and reads by constant keys, through all of its variables."""
+    puts into new dicts, and reads by constant keys, through all of its variables."""
     users = users_of(fn.blocks)
-    return {x for x, inst in _displays(fn, True).items() if inst.op is not generic.DICT_MERGE
-            and _is_handed_on(x, users, texts, set())}
+    return {x for x, inst in _displays(fn, True).items() if not (
+        inst.op is generic.DICT_MERGE and inst.attrs["unique"]) and _is_handed_on(x, users, texts, set())}
 
 
 def _is_handed_on(x, users, texts, seen) -> bool:
@@ -107,7 +107,7 @@ def _is_handed_on(x, users, texts, seen) -> bool:
     seen.add(x)
     for inst in users.get(x, ()):
         inner = [p for e in inst.edges() for p, y in zip(e.block.params, e.args) if y is x]
-        if inst.op in (generic.TUPLE, generic.LIST, generic.DICT):
+        if inst.op in (generic.TUPLE, generic.LIST, generic.DICT) or _makes_union(inst):
             inner.append(inst.result)
         elif x in inst.args and not (
                 inst.op is control.RETURN or inst.op is generic.CALL and inst.args[0] is not x
@@ -116,6 +116,12 @@ def _is_handed_on(x, users, texts, seen) -> bool:
         if not all([_is_handed_on(y, users, texts, seen) for y in inner]):
             return False
     return True
+
+
+def _makes_union(inst) -> bool:
+    """Whether an instruction makes a new dict of the items of two, as `{**p, **q}` and `p | q`."""
+    return inst.op is generic.DICT_MERGE and not inst.attrs["unique"] or (
+        inst.op is generic.BINARY and inst.attrs["op"] == "|")
 
 
 def only_hands_on(analysis) -> bool:
@@ -130,21 +136,24 @@ def only_hands_on(analysis) -> bool:
 
 def replaced(fn, returned: bool) -> bool:
     """Whether a function makes dict displays that it only hands on and reads by constant keys, and that a variable may
-    have beside others, for example in a loop that replaces them. returned: whether those that it returns count, too."""
+    have beside others, for example in a loop that replaces them, or that are made of others. returned: whether those
+    that it returns count, too."""
     made = {inst.result for inst in read_only(fn, True) - read_only(fn, False)}
     return bool(made) and any(
-        returned and inst.op in (control.RETURN, generic.TUPLE, generic.DICT) and not made.isdisjoint(inst.args)
+        _makes_union(inst) and not made.isdisjoint((*inst.args, inst.result))
+        or inst.op is generic.CALL and inst.result in made and len(inst.args) > len(inst.attrs.get("kwnames") or ()) + 1
+        or returned and inst.op in (control.RETURN, generic.TUPLE, generic.DICT) and not made.isdisjoint(inst.args)
         or any(not made.isdisjoint(e.args) for e in inst.edges()) for block in fn.blocks for inst in block.insts)
 
 
 def _displays(fn, returned) -> dict[ir.Value, ir.Inst]:
     """The results of the instructions that make dicts whose keys may be constant texts. returned: whether `dict(a=x)`
-    is one of these."""
+    and `dict(p, a=x)` are such."""
     called = {inst.result for block in fn.blocks for inst in block.insts
               if returned and inst.op is generic.GLOBAL and inst.attrs["name"] == "dict"}
     return {inst.result: inst for block in fn.blocks for inst in block.insts
             if inst.op is generic.DICT or inst.op is generic.DICT_MERGE or inst.op is generic.CALL
-            and inst.args[0] in called and len(inst.args) == len(inst.attrs.get("kwnames") or ()) + 1 > 1}
+            and inst.args[0] in called and 1 < len(inst.args) <= len(inst.attrs.get("kwnames") or ()) + 2}
 
 
 def _read_only(fn, returned) -> set[ir.Inst]:

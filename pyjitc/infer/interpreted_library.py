@@ -76,6 +76,8 @@ class InterpretedLibrary(Forgiving):
         first = operands[0].type if operands else None
         if inst.op in (generic.CALL, generic.CALL_STAR):
             by_name = first in _BY_NAME and len(operands) > 1 and _finds_attributes(operands[1].type)
+            if isinstance(first, Method) and isinstance(first.receiver, ObjectOf):
+                return _asked(own(first.receiver.cls, first.name))
             return isinstance(first, Singleton) and _asked(first.value) or self.is_generator(first) or by_name or (
                 not isinstance(first, Method) and any([_is_known(x.type) or self.is_left(x.type)
                                                        for x in operands[1:]]))

@@ -174,10 +174,10 @@ class Apply(Expr):
         among them has none before inference has analysed the callee; inference then calls this)."""
         op, operands = self.op, self.operands
         assert op.rule is not None
-        self.type = op.rule(tuple(x.type for x in operands), self.attrs)
-        if op.effects == PURE and op.eval is not None and all(x.value is not UNKNOWN for x in operands):
+        self.type = op.rule(tuple([x.type for x in operands]), self.attrs)
+        if op.effects == PURE and op.eval is not None and all([x.value is not UNKNOWN for x in operands]):
             try:
-                self.value = op(*(x.value for x in operands), **self.attrs)
+                self.value = op(*[x.value for x in operands], **self.attrs)
             except Exception:
                 self.value = UNKNOWN
 

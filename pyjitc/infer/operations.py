@@ -108,8 +108,10 @@ class Operations(Variables):
 
     def binary(self, inst, operands):
         operands = plain_values(operands, inst.attrs["op"], inst.op is generic.INPLACE)
-        if inst in self.session.findings.sums and all([is_plain_tuple(x.type) for x in operands]):
-            return self.library.joined_tuple(*operands)
+        if all([is_plain_tuple(x.type) for x in operands]):
+            if inst in self.session.findings.sums:
+                return self.library.joined_tuple(*operands)
+            self.analysis.note_lengths(inst, self.block)
         return self.library.binary(inst.attrs["op"], *operands, inplace=inst.op is generic.INPLACE)
 
     def unary(self, inst, operands):
@@ -435,7 +437,9 @@ class Operations(Variables):
         callee = operands[0]
         if callee.value is dict and self.session.findings.returned and inst in displays.read_only(
                 self.analysis.fn, True):
-            return dict_of(list(zip(names, operands[1:])))  # dict(a=x), as {"a": x}
+            if count == 1 or isinstance(operands[1].type, DictDisplay):  # dict(a=x), as {"a": x}, or dict(p, a=x)
+                given = members_of(operands[1]) if count == 2 else {}
+                return dict_of({**given, **dict(zip(names, operands[count:]))}.items())
         meaning = self.whole_call(inst, callee, operands[1:count], dict(zip(names, operands[count:])))
         made = isinstance(callee.type, Singleton) and self.library.makes_iterator(callee.type.value)
         if made and not self.consumed_once():
@@ -619,6 +623,9 @@ class Operations(Variables):
         before = members_of(operands[0])
         if inst.attrs["unique"] and isinstance(operands[1].type, Dict):  # the keywords of a call
             return self.library.keywords(before, operands[1]) if before else operands[1]
+        if isinstance(operands[1].type, Dict):
+            items = [x for name, value in before.items() for x in (constant(name), value)]
+            return self.library.dict_merged(self.library.new_dict(items), operands[1])
         more = members_of(operands[1])
         if inst.attrs["unique"]:
             for name in more:

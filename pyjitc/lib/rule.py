@@ -32,6 +32,7 @@ from ..types.kinds import Array, NoneType, Singleton, Str, is_scalar
 from .build import a_type, is_sequence, list_item
 
 inspect = lazy("inspect")
+options = lazy("pyjitc.lib.options")  # only for texts that are chosen at run time
 
 __all__ = ["ArrayLike", "Constant", "NONE", "NumberOrArray", "Rule", "call", "chosen", "expression", "intrinsic",
            "library", "methods", "rule", "target_of"]
@@ -85,6 +86,9 @@ class Rule:
                 wrong.hint = wrong.hint or f"{self.path}{self.parameters()}"
             raise _of_the_callable(self.path, args, kwargs, wrong) from None
         for name, x in slots.items():
+            if (x.type is Str and not x.known and self.path.startswith("np.")
+                    and options.is_option(self.path, name, x)):
+                return options.at_run_time(self.path, name, x, *self._called(args), kwargs)
             if name in absent and (x.type is NoneType or type(x.type) is Singleton and x.type.value is np._NoValue):
                 slots[name] = None
             elif name in kinds:
@@ -149,10 +153,14 @@ class Rule:
 
         named = [converted(*pair) for pair in zip(names, args)]
         keywords = {name: converted(name, x) for name, x in kwargs.items()}
+        callee, rest = self._called([*named, *args[len(named):]])
+        return CallValue(callee, *rest, keywords=keywords)
+
+    def _called(self, args) -> tuple[Expr, list[Expr]]:
+        """(what the program calls, its arguments): a method does not have the object among them."""
         if self.path.startswith(tuple(_RECEIVERS)):
-            method = Apply(METHOD_MAKE, named[0], name=self.path.rpartition(".")[2])
-            return CallValue(method, *named[1:], *args[len(named):], keywords=keywords)
-        return CallValue(constant(target_of(self.path)), *named, *args[len(named):], keywords=keywords)
+            return Apply(METHOD_MAKE, args[0], name=self.path.rpartition(".")[2]), args[1:]
+        return constant(target_of(self.path)), args
 
     def _value(self, name, x):
         if x.known:

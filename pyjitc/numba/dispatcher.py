@@ -14,7 +14,7 @@ import warnings
 from collections import Counter
 from functools import partial
 from types import FunctionType
-from typing import NamedTuple
+from typing import Iterator, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from ..pipeline.specialisation import alone
 from ..types import kinds
 from ..types import text as texts
 from ..types.lattice import dtype_of
+from ..types.typeof import typeof
 from . import types
 from .errors import NumbaPerformanceWarning, refused
 from .frozen import refresh
@@ -432,8 +433,21 @@ class NumbaFunction(CompiledFunction):
 
     @property
     def signatures(self) -> list[tuple]:
-        """The argument types compiled so far, the oldest first."""
-        return [tuple(map(types.of, self._shown(args))) for args in self._order[::-1]]
+        """The argument types compiled so far, the oldest first; those with constants as types are last."""
+        return [*(tuple(map(types.of, self._shown(args))) for args in self._order[::-1]),
+                *(one.args for one in self._of_constants())]
+
+    def _of_constants(self) -> Iterator:
+        """The signatures that were compiled for constants, as functions with `literally` are."""
+        literal, names = self.__dict__.get("__literal__", (None, ()))
+        if literal is None:
+            return
+        for static, compiled in zip(literal.constants, literal.specialised):
+            held = {name: types.maybe_literal(x) or types.of(typeof(x)) for name, x in static.items()}
+            for one in compiled.nopython_signatures:
+                rest = iter(one.args)
+                args = [held[name] if name in held else next(rest, None) for name in names]
+                yield types.Signature(one.return_type, *(t for t in args if t is not None), *rest)
 
     def _shown(self, args) -> tuple:
         """The argument types as the program declared them, if it did."""
@@ -443,7 +457,8 @@ class NumbaFunction(CompiledFunction):
     def nopython_signatures(self) -> list:
         """The signatures compiled so far, with their results; in object mode, of which nothing is known before a call,
         none."""
-        return [] if self.options.objects else [self._signature(args) for args in self._order[::-1]]
+        return [] if self.options.objects else [
+            *(self._signature(args) for args in self._order[::-1]), *self._of_constants()]
 
     def _signature(self, args):
         result = self._natives[args].entry.result
@@ -462,8 +477,8 @@ class NumbaFunction(CompiledFunction):
     @property
     def overloads(self) -> dict:
         """Argument types -> the specialisation for them."""
-        return {tuple(map(types.of, self._shown(args))): Overload(self._signature(args), self)
-                for args in self._order[::-1]}
+        made = [*(self._signature(args) for args in self._order[::-1]), *self._of_constants()]
+        return {one.args: Overload(one, self) for one in made}
 
     @property
     def stats(self) -> CompileStats:

@@ -1,6 +1,7 @@
 """Names of Numba with a meaning in compiled functions, and functions about threads."""
 from __future__ import annotations
 
+import enum
 import os
 import sys
 
@@ -86,6 +87,11 @@ def typeof(value, purpose=None):
         return types.NumberClass(types.from_dtype(value))
     if "class_type" in (known := vars(value if isinstance(value, type) else type(value))):
         return known["class_type"] if isinstance(value, type) else known["class_type"].instance_type
+    if isinstance(value, (enum.Enum, enum.EnumMeta)):
+        found = types.enum_type(value)
+        if found is None:
+            raise ValueError(f"Cannot type the enum {value!r}: the values of its members have several types")
+        return found
     registered = types.registered(type(value))
     if registered is not None:
         return registered(value, None)

@@ -6,6 +6,7 @@ A type represents one of this compiler's (`.type`), where there is one; `of(t)` 
 from __future__ import annotations
 
 import copy
+import enum
 import sys
 import typing
 import weakref
@@ -15,6 +16,7 @@ import numpy as np
 from ..api.signature import TypeName
 from ..base.lazy import lazy
 from ..types import kinds
+from ..types.typeof import typeof
 from . import errors
 from .absent import Absent
 from .signatures import Signature
@@ -30,7 +32,8 @@ from .typeclasses.functions import Dispatcher, Function, WrapperAddressProtocol
 from .typeclasses.iterators import NumpyNdIterType
 from .typeclasses.literals import literal, maybe_literal, unliteral
 from .typeclasses.scalars import (
-    RangeType, boolean, ellipsis, int64, none, of_scalar, pyobject, slice2_type, slice3_type, unicode_type,
+    EnumClass, EnumMember, IntEnumClass, IntEnumMember, RangeType, boolean, ellipsis, int64, none, npy_rng, of_scalar,
+    pyobject, slice2_type, slice3_type, unicode_type,
 )
 
 _foreign = lazy("pyjitc.lib.py.foreign")
@@ -68,10 +71,10 @@ Type.of_part = staticmethod(_of_part)
 # these types.
 _VALUELESS = frozenset((
     "ArrayCTypes ArrayFlags ArrayIterator BaseFunction BoundFunction ClassDataType Container ContextManager DTypeSpec "
-    "DictItemsIterableType DictIteratorType DictKeysIterableType DictValuesIterableType EnumClass EnumerateType "
-    "ExternalFunction ExternalFunctionPointer FunctionPrototype Generator InitialValue IntEnumClass IterableType "
+    "DictItemsIterableType DictIteratorType DictKeysIterableType DictValuesIterableType EnumerateType "
+    "ExternalFunction ExternalFunctionPointer FunctionPrototype Generator InitialValue IterableType "
     "IteratorType ListTypeIterableType ListTypeIteratorType LiteralList MemInfoPointer "
-    "NamedTupleClass NumPyRandomBitGeneratorType NumPyRandomGeneratorType NumpyFlatType NumpyNdEnumerateType "
+    "NamedTupleClass NumPyRandomBitGeneratorType NumpyFlatType NumpyNdEnumerateType "
     "NumpyNdIndexType PolynomialType RangeIteratorType SetType SimpleIterableType SimpleIteratorType "
     "Sized SliceLiteral StructRefPayload UndefinedFunctionType UniTupleIter UnionType WeakType ZipType").split())
 
@@ -111,6 +114,22 @@ def registered(cls: type) -> typing.Callable | None:
     return next((REGISTERED[base] for base in cls.__mro__ if base in REGISTERED), None)
 
 
+def enum_type(value) -> Type | None:
+    """The type of a member of an enum, or of an enum; None where the values of its members have several types."""
+    cls = value if isinstance(value, type) else type(value)
+    if value is not cls and isinstance(value, int) and not isinstance(value, enum.IntEnum):
+        return int64  # a member of an IntFlag is an int to Numba
+    try:
+        held = {of(typeof(member.value)) for member in cls}
+    except TypeError:
+        return None
+    if len(held) != 1:
+        return None
+    whole = issubclass(cls, enum.IntEnum)
+    made = (IntEnumClass if whole else EnumClass) if value is cls else IntEnumMember if whole else EnumMember
+    return made(cls, held.pop())
+
+
 def of(t: kinds.Type) -> Type:
     """The Numba type for one of this compiler's."""
     found = of_scalar(t) or _WITHOUT_PARTS.get(t)
@@ -142,9 +161,13 @@ def of(t: kinds.Type) -> Type:
         value = t.value
         if isinstance(value, type) and "class_type" in vars(value):
             return value.class_type
+        if isinstance(value, (enum.Enum, enum.EnumMeta)) and (found := enum_type(value)) is not None:
+            return found
         if hasattr(value, "py_func"):
             return Dispatcher(value)
         return Module(value) if type(value) is type(np) else Function(value)
+    if isinstance(t, kinds.Instance) and t.cls is npy_rng.type.cls:
+        return npy_rng
     if isinstance(t, kinds.List):
         return List(of(t.item), True)
     if isinstance(t, kinds.Set):
@@ -179,7 +202,7 @@ _ABSENT = frozenset("""
 BaseAnonymousTuple BaseContainerIterator BaseContainerPayload CompileResultWAP ConstSized Conversion EphemeralArray
 EphemeralPointer ExceptionInstance ListIter ListPayload MakeFunctionLiteral ObjModeDispatcher Object Pair Phantom
 Poison RecursiveCall SetEntry SetIter SetIterableType SetIteratorType SetPayload UndefVar UndefinedType
-UnicodeIteratorType all_str argsnkwargs_to_str code_type get_hashable_key npy_bitgen npy_rng
+UnicodeIteratorType all_str argsnkwargs_to_str code_type get_hashable_key npy_bitgen
 parse_integer_bitwidth parse_integer_signed py2_string_type pyfunc_type range_iter32_type range_iter64_type
 range_state32_type range_state64_type sizeof_unicode_char unsigned_range_iter64_type unsigned_range_state64_type
 """.split())

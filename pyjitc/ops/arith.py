@@ -798,13 +798,11 @@ INEG = _op("ineg", "x: I -> I", _integer(operator.neg), _neg_lower, doc="-x, wra
 IADD_CK = _op("iadd_ck", _CHECKED, _checked(operator.add, "+"), _checked_lower("add", "+"), effects=RAISES,
               attrs=True,
               doc="iadd_ck {message, by} (x, y): x + y; OverflowError beyond 64 bits, {message} instead of the usual "
-                  "one; "
-              "by: the size of y is at most that", wrapping=IADD)
+                  "one; by: the size of y is at most that", wrapping=IADD)
 ISUB_CK = _op("isub_ck", _CHECKED, _checked(operator.sub, "-"), _checked_lower("sub", "-"), effects=RAISES,
               attrs=True,
               doc="isub_ck {message, by} (x, y): x - y; OverflowError beyond 64 bits, {message} instead of the usual "
-                  "one; "
-              "by: the size of y is at most that", wrapping=ISUB)
+                  "one; by: the size of y is at most that", wrapping=ISUB)
 IMUL_CK = _op("imul_ck", _CHECKED, _checked(operator.mul, "*"), _checked_lower("mul", "*"), effects=RAISES,
               attrs=True,
               doc="imul_ck {message, nonnegative} (x, y): x * y; OverflowError beyond 64 bits, {message} instead of "
@@ -907,11 +905,9 @@ CAST = _op("cast", "x: S -> {type}", _cast, _cast_lower, STRUCTURAL, attrs=True,
 NARROW = _op("narrow", "x: int -> {type}", _narrow, _narrow_lower, effects=RAISES, attrs=True,
              doc="narrow {type} (x): a Python int as NumPy integer; OverflowError where it does not fit")
 FIT = _op("fit", _fit_rule, _fit, _fit_lower, effects=RAISES, attrs=True,
-          doc="fit {type, message} (x): a number of NumPy's as an element of an array of signed integers, by way of "
-              "a Python "
-              "int; ValueError for nan, OverflowError where it does not fit, with the message where a Python int "
-              "would not "
-              "fit in C's long")
+          doc="fit {type, message} (x): a number of NumPy's as an element of an array of signed integers, by way of a "
+              "Python int; ValueError for nan, OverflowError where it does not fit, with the message where a Python "
+              "int would not fit in C's long")
 FITS = _op("fits", _fits_rule, _fits, _fits_lower, attrs=True, doc="fits {type} (x): whether `fit` would not raise")
 FITTED = _op("fitted", _fit_rule, _cast, _fitted_lower, attrs=True,
              doc="fitted {type} (x): x as an element of that type, which it fits")

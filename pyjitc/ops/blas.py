@@ -95,8 +95,7 @@ def _call(*operands, name, letters="", result=None):
 BLAS = Op("blas", _rule, reads(ELEMENTS) | writes(ELEMENTS), lower=_lower, partials=NO_RULE, eval=_call,
           eval_attrs=True,
           doc="the BLAS or LAPACK function {name} for the type of the first array; {letters}: constant options that "
-              "come first; "
-          "{result}: 'number', or 'info' for the status of LAPACK, whose argument is added",
+              "come first; {result}: 'number', or 'info' for the status of LAPACK, whose argument is added",
           traits=KEEPS_NONE | WRITES_OPERANDS)
 
 

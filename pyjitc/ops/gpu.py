@@ -140,9 +140,8 @@ ATOMIC = _op("atomic", _atomic, _EFFECT, "(array, index..., value): the element 
              "inc: x + 1, or 0 where x >= value; dec: x - 1, or value where x is 0 or above it; min, max: nan wins, "
              "nanmin, nanmax: the number wins",
              partials=NO_RULE)
-ATOMIC_CAS = _op("atomic_cas", _cas, _EFFECT, "(array, index..., expected, value): the element becomes the value "
-                                              "where it is bit for bit as expected; "
-                 "gives what it was")
+ATOMIC_CAS = _op("atomic_cas", _cas, _EFFECT, "(array, index..., expected, value): the element becomes the value where "
+                                              "it is bit for bit as expected; gives what it was")
 
 # ---------------------------------------------------------------- printing
 

@@ -35,9 +35,8 @@ STATE_STORE = _counting("state_store", lambda types, attrs: None, writes(SLOTS),
                         "the thread waits to enter {region}, or has returned: negative")
 NEXT = _counting("next_region", lambda types, attrs: Int, reads(SLOTS) | writes(SLOTS, ERRORS) | RAISES,
                  "the region to run now, -1: all have returned; error where threads wait for each other in different "
-                 "places. {warps}: "
-                 "regions below wait for their warp, others for the block; {lines}: of the places where threads "
-                 "wait, by region")
+                 "places. {warps}: regions below wait for their warp, others for the block; {lines}: of the places "
+                 "where threads wait, by region")
 GRID_WAIT = _counting("wait_for_grid", lambda types, attrs: Int, READS | WRITES | RAISES,
                       "the other blocks of the grid arrive; gives 0. Leaves where one has "
                       "failed, error where one has ended")
@@ -46,13 +45,11 @@ COUNT = _counting("count_threads", lambda types, attrs: Int, reads(SLOTS),
                   "may have returned")
 LANES = _op("lanes", lambda types, attrs: attrs["type"], reads(SLOTS),
             "(thread, mask, rest...): what a warp operation {how} of {what} gives the thread, from its warp's values "
-            "in {slot}; "
-            "{masked}: some may be elsewhere; {width}: of a shuffle; {type} of the result")
+            "in {slot}; {masked}: some may be elsewhere; {width}: of a shuffle; {type} of the result")
 TOUCH = _counting("touch", lambda types, attrs: None, reads(ELEMENTS, SLOTS) | writes(SLOTS, ERRORS) | RAISES,
-                  "(thread, array, index...[, value]): with `debug`, the thread is about to {what} the element: "
-                  "0 read, 1 write the value, 2 change by an atomic operation; error where that is a race, or nothing "
-                  "was written, in shared memory; "
-                  "{unit}: bytes that have a record each")
+                  "(thread, array, index...[, value]): with `debug`, the thread is about to {what} the element: 0 "
+                  "read, 1 write the value, 2 change by an atomic operation; error where that is a race, or nothing "
+                  "was written, in shared memory; {unit}: bytes that have a record each")
 LANES_ARE_HERE = _counting("lanes_are_here", lambda types, attrs: None, reads(SLOTS) | writes(ERRORS) | RAISES,
                            "(thread, mask): with `debug`, error where a lane in the mask "
                            "waits elsewhere, or the thread is not in it")

@@ -8,12 +8,10 @@ in a text, `text` is that text, and `object` is the part that was read last, or 
 """
 from __future__ import annotations
 
-from ..types.kinds import (
-    Array, Cell, Iterator, NativeList, NativeObject, NoneType, Type, Union, Within, is_refcounted,
-)
+from ..types.kinds import NativeObject, NoneType, Type, Union, Within, is_refcounted
 
 __all__ = ["BASE", "COUNT", "DATA", "HEAD", "LENGTH", "OBJECT", "ROOM", "SOURCE", "components_of", "giver", "in_memory",
-           "layout", "other_than_none", "reference_kinds", "release_of", "stride"]
+           "layout", "other_than_none", "reference_kinds", "stride"]
 
 # offsets of the fields, and the size of the head
 COUNT, LENGTH, ROOM, DATA, OBJECT, BASE, SOURCE, HEAD = 0, 8, 16, 24, 32, 40, 48, 56
@@ -38,16 +36,27 @@ def reference_kinds(e, t: Type) -> list[str]:
     native object, `B` and a letter for one to an enclosing object, `Ba` to the innermost."""
     if not is_refcounted(t):
         return ["n"] * len(e.components(t))
-    if isinstance(t, Array):
-        return ["n", "a", *["n"] * (len(e.components(t)) - 2)]
-    if isinstance(t, (NativeList, Cell, Iterator)):
-        return [f"{'L' if isinstance(t, NativeList) else 'C'}{layout(e, *t.held)}E"]
-    if isinstance(t, NativeObject):
-        held = [other_than_none(part) or part for part in t.held]
-        return [f"R{''.join([word for one in held for word in reference_kinds(e, one)])}E"]
-    if isinstance(t, Within):
-        return [f"B{chr(97 + t.level)}"]
-    return ["o"] if t.parts is None else [word for part in t.parts for word in reference_kinds(e, part)]
+    if t.parts is not None:
+        return [kind for part in t.parts for kind in reference_kinds(e, part)]
+    return _KINDS[t.counted](e, t)
+
+
+def _kinds_of_array(e, t) -> list[str]:
+    return ["n", "a", *["n"] * (len(e.components(t)) - 2)]
+
+
+def _kinds_of_instance(e, t) -> list[str]:
+    held = [other_than_none(part) or part for part in t.held]
+    return [f"R{''.join([kind for one in held for kind in reference_kinds(e, one)])}E"]
+
+
+# What counts the references of a type (`counted` in types/kind.py) -> a function that returns the kinds of its
+# components.
+_KINDS = {
+    "object": lambda e, t: ["o"], "table": lambda e, t: ["o"], "array": _kinds_of_array,
+    "cell": lambda e, t: [f"C{layout(e, *t.held)}E"], "list": lambda e, t: [f"L{layout(e, *t.held)}E"],
+    "instance": _kinds_of_instance, "enclosing": lambda e, t: [f"B{chr(97 + t.level)}"],
+}
 
 
 def components_of(layout: str, around: str = "") -> list[str]:
@@ -97,10 +106,3 @@ def other_than_none(t: Type) -> Type | None:
 def in_memory(e, t: Type) -> tuple[str, ...]:
     """The LLVM types of the components of an attribute in the memory of a native object."""
     return e.components(other_than_none(t) or t)
-
-
-def release_of(e, t: NativeList | NativeObject) -> str:
-    """The name of the helper that releases a reference to a native list or object."""
-    if isinstance(t, NativeObject):
-        return f"pyj_native_drop_{layout(e, t)}"
-    return f"pyj_native_release_{layout(e, t.item)}"

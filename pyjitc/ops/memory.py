@@ -6,7 +6,7 @@ must be in range, which `check_index` ensures.
 from __future__ import annotations
 
 from math import prod
-from typing import Any
+from typing import Any, Callable
 
 from ..base.lazy import lazy
 from ..ir.core import (ALLOCATES, CELLS, CHEAP, COUNTS, ELEMENTS, ERRORS, EXPENSIVE, FREE, HOST, ITEMS, KEEPS_NONE,
@@ -15,7 +15,7 @@ from ..ir.core import (ALLOCATES, CELLS, CHEAP, COUNTS, ELEMENTS, ERRORS, EXPENS
 from ..runtime import platform
 from ..runtime.dispatcher import Anew
 from ..types.kinds import (
-    Array, Bool, Cell, Int, Iterator, NativeList, NativeObject, NativeTable, NpBool, NpComplex, Undefined, any_part,
+    Array, Bool, Cell, Int, Iterator, NpBool, NpComplex, Undefined, any_part,
     is_refcounted, members_of,
 )
 from .effects import NONDIFF, NO_RULE, STRUCTURAL
@@ -452,37 +452,36 @@ def count_references(e, t, x, what):
     need no test."""
     if not is_refcounted(t):
         return
-    if isinstance(t, Array):
-        name = f"pyj_{what}"
-        if what == "release" and (e.leaving or e.crowded):
-            name = "pyj_let_go" if e.leaving else "pyj_give_back"
-        e.line(f"call void {e.helper(name)}(ptr {x[1]})")
-    elif isinstance(t, (Cell, Iterator)):
-        name = "pyj_box_retain" if what == "retain" else f"pyj_drop_box_{layouts.layout(e, *t.held)}"
-        e.line(f"call void {e.helper(name)}(ptr {x[0]})")
-    elif isinstance(t, (NativeList, NativeObject)):
-        e.line(f"call void {e.helper('pyj_native_retain' if what == 'retain' else layouts.release_of(e, t))}"
-               f"(ptr {x[0]})")
-    elif isinstance(t, NativeTable):
-        e.line(f"call void {e.helper(f'pyj_table_{what}')}(ptr {x[0]})")
-    elif t.parts is not None:
-        if what == "release":
-            given = [one for one in zip(layouts.components_of(layouts.layout(e, t)), x) if one[0] != "n"]
-            if len(given) >= _MANY and not any_part(t, lambda part: isinstance(part, NativeTable)):
-                name = f"pyj_drop_all_{''.join([part for part, _ in given])}"
-                e.line(f"call void {e.helper(name)}({', '.join([f'ptr {v}' for _, v in given])})")
-                return
-        at = 0
-        for part in t.parts:
-            n = len(e.components(part))
-            count_references(e, part, x[at:at + n], what)
-            at += n
-    else:
-        rare = e.leaving and what == "release"
-        e.line(f"call void {e.helper('pyj_let_go_object' if rare else f'pyj_{what}_object')}(ptr {x[0]})")
+    if t.parts is None:
+        retain, release = _COUNTERS[t.counted]
+        name = retain if what == "retain" else release(e, t)
+        e.line(f"call void {e.helper(name)}(ptr {x[1 if t.counted == 'array' else 0]})")
+        return
+    if what == "release":
+        given = [one for one in zip(layouts.components_of(layouts.layout(e, t)), x) if one[0] != "n"]
+        if len(given) >= _MANY and not any_part(t, lambda part: part.counted == "table"):
+            name = f"pyj_drop_all_{''.join([part for part, _ in given])}"
+            e.line(f"call void {e.helper(name)}({', '.join([f'ptr {v}' for _, v in given])})")
+            return
+    at = 0
+    for part in t.parts:
+        n = len(e.components(part))
+        count_references(e, part, x[at:at + n], what)
+        at += n
 
 
 _MANY = 3  # a value with this many references or more is released by a function (codegen/drops.py)
+# What counts the references of a type (`counted` in types/kind.py) -> the helper that retains one, and a function that
+# returns the helper that releases one.
+_COUNTERS: dict[str, tuple[str, Callable]] = {
+    "object": ("pyj_retain_object", lambda e, t: "pyj_let_go_object" if e.leaving else "pyj_release_object"),
+    "array": ("pyj_retain",
+              lambda e, t: "pyj_let_go" if e.leaving else "pyj_give_back" if e.crowded else "pyj_release"),
+    "cell": ("pyj_box_retain", lambda e, t: f"pyj_drop_box_{layouts.layout(e, *t.held)}"),
+    "list": ("pyj_native_retain", lambda e, t: f"pyj_native_release_{layouts.layout(e, t.item)}"),
+    "instance": ("pyj_native_retain", lambda e, t: f"pyj_native_drop_{layouts.layout(e, t)}"),
+    "table": ("pyj_table_retain", lambda e, t: "pyj_table_release"),
+}
 
 
 def holds_object(t) -> bool:
@@ -794,14 +793,12 @@ ALONE_HERE = Op("alone", lambda types, attrs: None, writes(COUNTS), partials=NON
 ROW_COPY = Op("row_copy", lambda types, attrs: None, reads(ELEMENTS) | writes(ELEMENTS), lower=_row_copy_lower,
               partials=STRUCTURAL,
               doc="(to, from, *index, n): the first n elements of the row at `index`; of both arrays, which share no "
-                  "memory, the elements of "
-              "a row lie side by side", traits=KEEPS_NONE)
+                  "memory, the elements of a row lie side by side", traits=KEEPS_NONE)
 SUM_EIGHTS = Op("sum_eights", lambda types, attrs: types[0].dtype, reads(ELEMENTS), partials=NO_RULE,
                 lower=lambda e, inst, a, n: [e.assign("call {0} {1}(ptr {2}, i64 {3})".format(
                     t := e.scalar(inst.args[0].type.dtype), e.helper(f"pyj_eights_{t}"), a[0], n[0]))],
-                doc="the first n elements, 8 at least and a multiple of 8, of a contiguous array of float32 or "
-                    "float64 in eight running sums, "
-                "which are then added in pairs", traits=KEEPS_NONE)
+                doc="the first n elements, 8 at least and a multiple of 8, of a contiguous array of float32 or float64 "
+                    "in eight running sums, which are then added in pairs", traits=KEEPS_NONE)
 ARRAY_COPY = Op("array_copy", lambda types, attrs: Array(types[1].dtype, types[1].ndim),
                 RAISES | reads(ELEMENTS) | ALLOCATES,
                 lower=_copy_lower, partials=STRUCTURAL, doc="where the condition holds, a copy of an array of 3 axes "
@@ -836,10 +833,9 @@ ARRAY_STEP = Op("array_step", lambda types, attrs: Int, PURE, eval=lambda n, spa
                 eval_attrs=True, partials=NONDIFF, lower=lambda e, inst, n, space, stride: [e.assign(
                     f"call i64 {e.helper('pyj_step')}(i64 {n[0]}, i64 {space[0]}, i64 {stride[0]}, i64 "
                     f"{inst.attrs['size'].bit_length() - 1})")],
-                doc="elements of {size} bytes, a power of two, from one to the next along an axis of length n and "
-                    "byte stride `stride` "
-                "in a space of length `space`; 0 where n is not that, but 1. LLVM knows nothing of the result, so it "
-                "makes a vectorised loop for 1 and a scalar one", cost=CHEAP)
+                doc="elements of {size} bytes, a power of two, from one to the next along an axis of length n and byte "
+                    "stride `stride` in a space of length `space`; 0 where n is not that, but 1. LLVM knows nothing of "
+                    "the result, so it makes a vectorised loop for 1 and a scalar one", cost=CHEAP)
 ARRAY_DATA = Op("array_data", lambda types, attrs: Int, PURE, partials=NONDIFF,
                 lower=lambda e, inst, a: [e.assign(f"ptrtoint ptr {a[0]} to i64")], doc="address of the first element",
                 cost=MODERATE)

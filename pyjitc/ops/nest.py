@@ -181,11 +181,10 @@ NEST = Op("nest", _result, RAISES | READS | ALLOCATES, lower=_never, partials=ST
           doc="(arguments, operands...) -> the result of the template, a function of the library that visits an index "
               "space and has holes for element functions. {template}: the function; {count}: how many of the operands "
               "are its arguments; {tree}: the element functions that are in the holes; {ndim}: the number of axes of "
-              "the space; {shape}: which argument is the tuple of its lengths, or None; {kept}: the axis of the "
-              "space that the result of a reduction keeps; {how}: of a reduction, what it computes; {reduced}: "
-              "of one over some axes, which; {instead}: a function to call where nothing was fused into "
-              "the nest; "
-              "{beside}: a function that computes two products at once", traits=NEW_MEMORY)
+              "the space; {shape}: which argument is the tuple of its lengths, or None; {kept}: the axis of the space "
+              "that the result of a reduction keeps; {how}: of a reduction, what it computes; {reduced}: of one over "
+              "some axes, which; {instead}: a function to call where nothing was fused into the nest; {beside}: a "
+              "function that computes two products at once", traits=NEW_MEMORY)
 NEST_INTO = Op("nest_into", _result, RAISES | READS | writes(ELEMENTS), lower=_never, partials=STRUCTURAL,
                doc="a nest whose template writes into its first argument; {template}, {count}, {tree}, {ndim}, "
                    "{shape}, {kept}, {how}, {reduced}, {instead}, {beside}: see nest")

@@ -22,20 +22,20 @@ COMBINED = 24  # what an element of a chunk's copy costs: it is zeroed and added
 
 def _ask(name: str):
     def lower(e, inst):
-        return [e.assign(f"call i64 @pyjitc_{name}()")]
+        return [e.assign(f"call i64 @pyjitc_pool_{name}()")]
 
     return lower
 
 
 def _set_lower(e, inst, n):
-    most = e.assign(f"call i64 @pyjitc_set_num_threads(i64 {n[0]})")
+    most = e.assign(f"call i64 @pyjitc_pool_set_num_threads(i64 {n[0]})")
     e.raise_unless(e.assign(f"icmp eq i64 {most}, 0"), inst, "ValueError",
                    "The number of threads must be between 1 and %lld", f"i64 {most}")
     return []
 
 
 def _set_size_lower(e, inst, n):
-    before = e.assign(f"call i64 @pyjitc_set_chunk_size(i64 {n[0]})")
+    before = e.assign(f"call i64 @pyjitc_pool_set_chunk_size(i64 {n[0]})")
     e.raise_unless(e.assign(f"icmp sge i64 {before}, 0"), inst, "ValueError",
                    "chunksize must be greater than or equal to zero")
     return [before]
@@ -75,7 +75,7 @@ def _divide_lower(e, inst, trips, work, copied, asked):
         before = e.current
         e.start(ask)
     flags = sum(inst.attrs[name] << place for place, name in enumerate(("known", "even", "stored")))
-    found = e.assign(f"call {{i64, i64, i1}} @pyjitc_divide(i64 {trips}, i64 {work}, i64 {copied}, i64 {asked}, "
+    found = e.assign(f"call {{i64, i64, i1}} @pyjitc_pool_divide(i64 {trips}, i64 {work}, i64 {copied}, i64 {asked}, "
                      f"i64 {flags}) nounwind willreturn memory(none)")
     parts = [e.assign(f"extractvalue {{i64, i64, i1}} {found}, {place}") for place in range(3)]
     if not settled:

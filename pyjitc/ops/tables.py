@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from ..ir.core import ALLOCATES, BOXES, HOST, NEW_OBJECT, OBJECTS, RAISES, READS, WRITES, Op, reads, writes
 from ..runtime import platform
-from ..types.kinds import Bool, Int, Object, Str, Tuple, Undefined
+from ..types.kinds import Bool, CounterDict, Int, Object, Str, Tuple, Undefined
 from .effects import NO_RULE, NONDIFF
 from .memory import MAX_BYTES, opened
 from .pyobject import is_object
 
-__all__ = ["TABLE_OPS", "found_or_zeros", "next_of_dict"]
+__all__ = ["PAIR", "TABLE_OPS", "found_or_zeros", "next_of_dict"]
 
 _ASK = "inttoptr (i64 1 to ptr)"
-_PAIR = Tuple((Int, Int))
+PAIR = Tuple((Int, Int))
 
 
 class _Key:
@@ -24,7 +24,7 @@ class _Key:
     def __init__(self, e, inst, n: int, values):
         self.e, self.inst, self.type, self.values = e, inst, inst.args[n].type, values
         self.kind = "int" if self.type is Int else "str" if self.type is Str else (
-            "pair" if self.type is _PAIR else "object")
+            "pair" if self.type is PAIR else "object")
         self.made = self.kind == "object" and self.type is not Object
         if self.kind == "pair":
             self.given = e.alloca("i64", 2)
@@ -85,7 +85,7 @@ def _get_lower(e, inst, x, k):
 
 
 def _ask_lower(e, inst, x, k):
-    """For a missing key the `__missing__` of the class is called: a defaultdict makes the value."""
+    """For a missing key the `__missing__` of the class is called: a defaultdict makes the value. A Counter has 0."""
     key = _Key(e, inst, 1, k)
     found = _search(e, x, key)
     have, absent, done = e.label("have"), e.label("absent"), e.label("value")
@@ -95,11 +95,15 @@ def _ask_lower(e, inst, x, k):
     e.jump(done)
     e.start(absent)
     key.fail_unless(e.assign(f"icmp eq ptr {found}, null"))
-    asked = e.box(key.type, k, inst) if key.native else key.given
-    made = e.assign(f"call ptr @PyObject_GetItem(ptr {x[0]}, ptr {asked})")
-    if key.native:
-        e.line(f"call void {e.helper('pyj_release_object')}(ptr {asked})")
-    key.fail_unless(e.assign(f"icmp ne ptr {made}, null"))
+    if isinstance(inst.args[0].type, CounterDict):
+        made = e.object(0)
+        e.line(f"call void {e.helper('pyj_retain_object')}(ptr {made})")
+    else:
+        asked = e.box(key.type, k, inst) if key.native else key.given
+        made = e.assign(f"call ptr @PyObject_GetItem(ptr {x[0]}, ptr {asked})")
+        if key.native:
+            e.line(f"call void {e.helper('pyj_release_object')}(ptr {asked})")
+        key.fail_unless(e.assign(f"icmp ne ptr {made}, null"))
     there = e.current
     e.jump(done)
     e.start(done)

@@ -87,8 +87,7 @@ def _splat_lower(e, inst, x):
     if not x[0].startswith("%"):
         return [f"splat ({scalar} {x[0]})"]
     first = e.assign(f"insertelement {e.scalar(t)} poison, {scalar} {x[0]}, i32 0")
-    return [e.assign(f"shufflevector {e.scalar(t)} {first}, {e.scalar(t)} poison, "
-                     f"<{t.count} x i32> zeroinitializer")]
+    return [e.assign(f"shufflevector {e.scalar(t)} {first}, {e.scalar(t)} poison, <{t.count} x i32> zeroinitializer")]
 
 
 def _make_lower(e, inst, *lanes):

@@ -4,15 +4,12 @@ the row `a[i]`.
 """
 from __future__ import annotations
 
-from typing import Iterator
-
 from ..ir import core as ir
 from ..ops import arith, control, memory
 from ..ops.structure import SELECT
 from . import counted
-from .alias import VIEW
 
-__all__ = ["are_apart", "axis_of", "origins", "places", "spans", "summands"]
+__all__ = ["are_apart", "places", "spans"]
 
 
 def spans(loop, defs, edges) -> dict[ir.Value, tuple[int, int]]:
@@ -34,76 +31,79 @@ def spans(loop, defs, edges) -> dict[ir.Value, tuple[int, int]]:
     return found
 
 
-def origins(array: ir.Value) -> Iterator[tuple[ir.Value, ir.Value]]:
-    """The arrays whose elements `array` may have, each with the view by which it is seen; an array itself is its own
-    view."""
-    view, v = array, array
-    while (made := v.inst) is not None and made.op.traits & VIEW:
-        view, v = v, made.args[0]
-    if v.inst is not None and v.inst.op is SELECT:
-        for x in v.inst.args[1:]:
-            yield from origins(x)
-    else:
-        yield v, view
-
-
-def places(root: ir.Value, view: ir.Value, array: ir.Value, forms, affine) -> dict[int, counted.Affine]:
-    """For axes of `root` the index that an access of `array` at the indices `forms` has there: all of them for the
-    array itself, and for a view those at which it was taken by an index, as axis 0 in the row `root[i]`."""
-    if array is root:
+def places(root: ir.Value, views, forms, affine, begin) -> dict[int, counted.Affine]:
+    """The index along axes of `root` of an element at the indices `forms` of the last of some views of it, each of
+    which is taken of the one before; axes along which it is not known are left out. affine: the affine form of a value;
+    begin: the value that is taken for the start of a slice."""
+    if not views:
         return dict(enumerate(forms))
-    made = view.inst
-    if view is root or made is None or made.op is not memory.ARRAY_VIEW:
-        return {}
-    _, offset, *sizes = made.args
-    kept = [_axis(x, root) for x in sizes[view.type.ndim:]]
-    terms = [_term(x, root, affine) for x in summands(offset)]
-    if None in kept or None in terms:
-        return {}
-    found: dict[int, counted.Affine] = {}
-    for axis, form in terms:
-        found[axis] = found[axis].plus(form, 1) if axis in found else form
-    return {axis: form for axis, form in found.items() if axis not in kept}
+    found: dict[int, counted.Affine] = {axis: counted.Affine(0, {}) for axis in range(root.type.ndim)}
+    names = {root, views[0].inst.args[0]}  # the latter may be a choice between arrays, of which this one is chosen
+    for view in views:
+        made = view.inst
+        if made is None or made.op is not memory.ARRAY_VIEW or view.type.dtype is not root.type.dtype:
+            return {}
+        _, offset, *sizes = made.args
+        moves = [_moved(x, root, names, affine, begin) for x in _summands(offset)]
+        if view is views[-1]:
+            for stride, form in zip(sizes[view.type.ndim:], forms):
+                axis, factor = _along(stride, root, names)
+                moves.append((axis, None if factor is None else form.times(factor)))
+        for axis, form in moves:
+            if axis is None:
+                return {}
+            if form is None:
+                found.pop(axis, None)
+            elif axis in found:
+                found[axis] = found[axis].plus(form, 1)
+    return found
 
 
-def summands(v: ir.Value) -> list[ir.Value]:
+def _summands(v: ir.Value) -> list[ir.Value]:
     if v.inst is not None and v.inst.op in (arith.IADD, arith.IADD_CK):
-        return [x for part in v.inst.args for x in summands(part)]
+        return [x for part in v.inst.args for x in _summands(part)]
     return [v]
 
 
-def _term(v: ir.Value, root: ir.Value, affine):
-    """(axis, index) of a summand index * stride of an offset, or None; a constant one is along the contiguous axis."""
+def _moved(v: ir.Value, root: ir.Value, names, affine, begin) -> tuple[int | None, counted.Affine | None]:
+    """(axis, number of elements) of a summand of an offset; None for what is not known."""
+    axis, factor = _along(v, root, names)
+    if factor is not None:
+        return axis, counted.Affine(factor, {})
     made = v.inst
     if made is not None and made.op in (arith.IMUL, arith.IMUL_CK):
         for x, stride in (made.args, made.args[::-1]):
-            axis = axis_of(stride, root)
-            if axis is not None:
-                return axis, affine(x)
-    axis = _axis(v, root)
-    return None if axis is None else (axis, counted.Affine(0, {v: 1}))
+            along, factor = _along(stride, root, names)
+            if factor is not None:
+                return along, affine(begin(x)).times(factor)
+    return axis, None
 
 
-def axis_of(stride: ir.Value, root: ir.Value) -> int | None:
-    """The axis whose stride a value is itself."""
+def _along(stride: ir.Value, root: ir.Value, names) -> tuple[int | None, int | None]:
+    """(axis of `root`, number of elements) of a step of so many bytes; None for what is not known. names: the values
+    that are `root`."""
     made = stride.inst
-    return made.attrs["axis"] if made is not None and made.op is memory.ARRAY_STRIDE and made.args[0] is root else None
-
-
-def _axis(stride: ir.Value, root: ir.Value) -> int | None:
-    """The axis of `root` along which a step of so many bytes goes; -1 for no step at all, None where it is unknown."""
-    made, axis = stride.inst, axis_of(stride, root)
-    if axis is not None or made is None:
-        return axis
+    if made is None:
+        return None, None
+    if made.op is memory.ARRAY_STRIDE and made.args[0] in names:
+        return made.attrs["axis"], 1
     if made.op is control.CONST:
-        contiguous = {"C": root.type.ndim - 1, "F": 0}.get(root.type.layout)
-        return -1 if made.attrs["value"] == 0 else contiguous
-    if made.op in (arith.IMUL, arith.IMUL_CK, arith.INEG):
-        return next((axis for x in made.args if (axis := axis_of(x, root)) is not None), None)
+        axis, item = {"C": root.type.ndim - 1, "F": 0}.get(root.type.layout), memory.item_bytes(root.type.dtype)
+        value = made.attrs["value"]
+        return (0, 0) if value == 0 else (None, None) if axis is None or value % item else (axis, value // item)
+    if made.op is arith.INEG:
+        axis, factor = _along(made.args[0], root, names)
+        return axis, None if factor is None else -factor
+    if made.op in (arith.IMUL, arith.IMUL_CK):
+        for x, other in (made.args, made.args[::-1]):
+            axis, factor = _along(other, root, names)
+            if axis is not None:
+                by = x.inst.attrs["value"] if x.inst is not None and x.inst.op is control.CONST else None
+                return axis, None if factor is None or by is None else factor * by
     if made.op is SELECT:  # a length of one is repeated by steps of no bytes
-        axes = {_axis(x, root) for x in made.args[1:]} - {-1}
-        return axes.pop() if len(axes) == 1 else None
-    return None
+        found = [one for x in made.args[1:] if (one := _along(x, root, names)) != (0, 0)]
+        return found[0] if len(found) == 1 else (None, None)
+    return None, None
 
 
 def are_apart(accesses: list[dict[int, counted.Affine]], region, inner) -> bool:

@@ -13,8 +13,8 @@ from ..ir.cfg import LoopNest
 from ..ops import arith, control, memory
 from ..ops.structure import SELECT
 from . import counted
-from .apart import axis_of, summands
 from .alias import VIEW
+from .apart import places
 
 __all__ = ["Access", "Collisions"]
 
@@ -22,8 +22,8 @@ FAR = 64  # iterations that a loop is assumed to make at least
 
 
 class Access:
-    """An access to elements of `root`. index: axis -> form; facts: invariant condition -> the outcome under which the
-    access is made."""
+    """An access to elements of `root`. index: axis -> form, where known; facts: invariant condition -> the outcome
+    under which the access is made."""
 
     def __init__(self, inst: ir.Inst, root: ir.Value, index: dict[int, counted.Affine], facts: dict, always: bool):
         self.inst, self.root, self.index, self.facts, self.always = inst, root, index, facts, always
@@ -79,9 +79,8 @@ class Collisions:
         found = []
         for root, views, chosen in self.origins(inst.args[0], ()):
             if root not in self.region.defined and not any(facts.get(v, yes) is not yes for v, yes in chosen.items()):
-                index = self.index(root, views, forms)
-                if index is not None:
-                    found.append(Access(inst, root, index, {**facts, **chosen}, always))
+                index = places(root, views, forms, self.affine, _unclipped)
+                found.append(Access(inst, root, index, {**facts, **chosen}, always))
         return found
 
     def origins(self, array: ir.Value, seen):
@@ -94,8 +93,10 @@ class Collisions:
             seen = (*seen, array)
             block = self.defs.block_of[array]
             n = block.params.index(array)
-            for source, _, edge in self.region.edges[block]:
+            for source, branch, edge in self.region.edges[block]:
                 facts = self.facts(source)
+                if branch.op is control.BRANCH and branch.args[0] not in self.region.defined:
+                    facts[branch.args[0]] = edge is branch.targets[0]
                 for root, views, chosen in self.origins(edge.args[n], seen):
                     yield root, views, {**facts, **chosen}
         elif made.op is SELECT:
@@ -132,40 +133,6 @@ class Collisions:
             block = loop.header
         return self.dom.dominates(block, self.latch)
 
-    def index(self, root: ir.Value, views, forms) -> dict[int, counted.Affine] | None:
-        """The index along each axis of `root` of an element at the indices `forms` of the last view; None where a step
-        is along no axis of it."""
-        if not views:
-            return dict(enumerate(forms))
-        found: dict[int, counted.Affine] = {axis: counted.Affine(0, {}) for axis in range(root.type.ndim)}
-        for n, view in enumerate(views):
-            if view.inst.op is not memory.ARRAY_VIEW or view.type.dtype is not root.type.dtype:
-                return None
-            _, offset, *sizes = view.inst.args
-            moves = [self.moved(x, root) for x in summands(offset)]
-            if n == len(views) - 1:
-                for stride, form in zip(sizes[view.type.ndim:], forms):
-                    one = _factor(stride, root)
-                    moves.append(None if one is None else (one[0], form.times(one[1])))
-            for one in moves:
-                if one is None:
-                    return None
-                found[one[0]] = found[one[0]].plus(one[1], 1)
-        return found
-
-    def moved(self, v: ir.Value, root: ir.Value):
-        """(axis, number of elements) of a summand of an offset, or None."""
-        one = _factor(v, root)
-        if one is not None:
-            return one[0], counted.Affine(one[1], {})
-        made = v.inst
-        if made is not None and made.op in (arith.IMUL, arith.IMUL_CK):
-            for x, stride in (made.args, made.args[::-1]):
-                one = _factor(stride, root)
-                if one is not None:
-                    return one[0], self.affine(_unclipped(x)).times(one[1])
-        return None
-
     # -- pairs
 
     def collide(self, one: Access, two: Access) -> bool:
@@ -176,8 +143,10 @@ class Collisions:
         trips = self.defs.constant(self.region.count.start[self.region.count.left])
         far = FAR if trips is None else min(trips, FAR)
         distances, meets = None, False
-        for axis, form in one.index.items():
-            found = self.along(form, two.index[axis], far)
+        for axis in range(one.root.type.ndim):
+            if axis not in one.index or axis not in two.index:
+                return False
+            found = self.along(one.index[axis], two.index[axis], far)
             if found is None:
                 return False
             if found == "anywhere":
@@ -251,31 +220,6 @@ def _reach(gap: int, ranges, ranges_2) -> bool:
             end = sign * step * ((FAR if trips is None else trips) - 1)
             low, high, common = low + min(0, end), high + max(0, end), gcd(common, step)
     return low <= gap <= high and (gap % common == 0 if common else gap == 0)
-
-
-def _factor(stride: ir.Value, root: ir.Value) -> tuple[int, int] | None:
-    """(axis of `root`, number of elements) of a number of bytes that is the same in each iteration, or None."""
-    axis = axis_of(stride, root)
-    if axis is not None:
-        return axis, 1
-    made = stride.inst
-    if made is None:
-        return None
-    if made.op is control.CONST:
-        axis, item = {"C": root.type.ndim - 1, "F": 0}.get(root.type.layout), memory.item_bytes(root.type.dtype)
-        value = made.attrs["value"]
-        return (0, 0) if value == 0 else None if axis is None or value % item else (axis, value // item)
-    if made.op is arith.INEG:
-        one = _factor(made.args[0], root)
-        return one and (one[0], -one[1])
-    if made.op in (arith.IMUL, arith.IMUL_CK):
-        for x, other in (made.args, made.args[::-1]):
-            if x.inst is not None and x.inst.op is control.CONST and (one := _factor(other, root)) is not None:
-                return one[0], one[1] * x.inst.attrs["value"]
-    if made.op is SELECT:  # a length of one is repeated by steps of no bytes
-        found = [one for x in made.args[1:] if (one := _factor(x, root)) is None or one[1]]
-        return found[0] if len(found) == 1 else None
-    return None
 
 
 def _index_of(v: ir.Value) -> ir.Value | None:

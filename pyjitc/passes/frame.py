@@ -17,7 +17,7 @@ from ..ops import arith, control, memory
 from ..types.kinds import Array
 from .inline import callees
 
-__all__ = ["run"]
+__all__ = ["OF_ADDRESSES", "run"]
 
 KNOWN = 1024  # the most bytes of an array of known lengths
 UNKNOWN = 128  # bytes of the buffer of an array of other lengths
@@ -25,7 +25,7 @@ ROOM = 8192  # the most bytes of all arrays in the frame of a function
 RECURSIVE = 2048  # the same for a function that may be on the stack many times
 
 # operations whose result may be the address of an array, or be computed from it
-_OF_ADDRESSES = frozenset((memory.ARRAY_DATA, arith.IADD, arith.ISUB, arith.IMUL))
+OF_ADDRESSES = frozenset((memory.ARRAY_DATA, arith.IADD, arith.ISUB, arith.IMUL))
 
 
 def run(fn: ir.Function, options=None) -> None:
@@ -67,7 +67,7 @@ def _held(blocks, kept: _Kept) -> set[ir.Value]:
             for edge in inst.edges():
                 back = place.get(edge.block, 0) <= place[block]
                 held.update(v for v, p in zip(edge.args, edge.block.params) if back or p in held)
-            if inst.op.traits & ir.SAME_MEMORY or inst.op in _OF_ADDRESSES:
+            if inst.op.traits & ir.SAME_MEMORY or inst.op in OF_ADDRESSES:
                 if inst.result in held:
                     held.update(inst.args)
             elif inst.op is control.INVOKE:

@@ -37,7 +37,7 @@ from ..ops import arith as a
 from ..ops import control, exceptions, memory, random
 from ..ops.structure import UNION_MAKE
 from ..types import kinds as k
-from . import apart, counted, dce
+from . import apart, counted, dce, opened
 from .alias import Aliases, root_of
 from .carried import LEFT_ONLY, SUMS, Carried, Serial, element_type
 from .chunks import SHAPES, Chunks, unmark
@@ -396,30 +396,41 @@ class _Region(Carried):
         elements iterations only add, or which they only multiply, get a copy for each chunk: `self.shared`, array ->
         (operation, neutral element)."""
         self.shared: dict[ir.Value, tuple] = {}
-        if self.kind not in ("prange", "kept", "adjoint"):
+        if self.kind not in ("prange", "kept", "adjoint") or self.kind != "adjoint" and self.checked_with_calls():
             return
         memo: dict = {}
 
         def affine(v: ir.Value) -> counted.Affine:
             return counted.affine(v, self.defs, self.loop.blocks, memo)
 
-        accesses, reached = [], []
+        accesses: list[tuple] = []
+        reached: dict[ir.Value, list] = {}  # array from outside of the loop -> the places of each access
+        found = Collisions(self)
         for block in self.loop.blocks:
             for inst in block.insts:
                 if inst.op is memory.ARRAY_LOAD or inst.op is memory.ARRAY_STORE:
-                    root = root_of(inst.args[0])
-                    stores = inst.op is memory.ARRAY_STORE
-                    indices = inst.args[1:-1] if stores else inst.args[1:]
-                    forms = [affine(v) for v in indices]
-                    reached.append((inst.args[0], forms))
-                    if root not in self.defined or self.kind == "adjoint" and not _is_made(root):
-                        accesses.append((inst, inst.args[0], root, stores, forms))
+                    array, stores = inst.args[0], inst.op is memory.ARRAY_STORE
+                    forms = [affine(v) for v in (inst.args[1:-1] if stores else inst.args[1:])]
+                    if self.kind == "adjoint":
+                        root = root_of(array)
+                        if root not in self.defined or not _is_made(root):
+                            accesses.append((inst, array, root, stores, forms))
+                        continue
+                    indices: dict[ir.Value, list] = {}  # where the array is chosen, it may be one by several views
+                    for root, views, _ in found.origins(array, ()):
+                        if root not in self.defined:
+                            index = apart.places(root, views, forms, affine, lambda v: v)
+                            reached.setdefault(root, []).append(index)
+                            indices.setdefault(root, []).extend(index.values() if index else forms)
+                    accesses += [(inst, array, root, stores, index) for root, index in indices.items()]
         if self.kind == "adjoint":
             self.check_adjoints(accesses)
             return
         inner = self.inner_counters()
         same: dict[ir.Value, bool] = {}
-        own = self.own_arrays({root for _, _, root, stores, _ in accesses if stores}, reached, affine)
+        spans = apart.spans(self.loop, self.defs, self.edges)
+        own = {root for root in dict.fromkeys([root for _, _, root, stores, _ in accesses if stores])
+               if apart.are_apart(reached[root], self, spans)}
         for inst, array, root, stores, forms in accesses:
             if not stores or root in self.shared or root in own:
                 continue
@@ -441,11 +452,32 @@ class _Region(Carried):
             if fixed:
                 raise self.error(inst, f"every iteration of a parallel loop writes the same elements of {name}",
                                  "add to them in one form alone, as in a[j] += x, or write range for prange")
-        self.check_collisions(own)
+        self.check_collisions(found, own)
 
-    def check_collisions(self, own: set[ir.Value]) -> None:
+    def checked_with_calls(self) -> bool:
+        """Whether `check_elements` has been done for a copy in which the calls of the loop are opened."""
+        found = opened.opened(self.fn, self.loop, self.aliases)
+        if found is None:
+            return False
+        fn, loop, values = found
+        try:
+            region = _Region(fn, loop, self.kind, self.single, self.refuses)
+            region.find_blocks()
+            region.find_users()
+            region.classify()
+        except (Serial, UnsupportedError, _Gone):
+            return False  # the copy is not of a form that is understood
+        region.check_elements()
+        for root, op in region.shared.items():
+            array = values.get(root)
+            if array is None or type(array.type) is not k.Array or array.type.layout != "C":
+                raise Serial(self.branch, "a function that it calls adds to elements of an array that may not be "
+                                          "contiguous", "pass a contiguous array")
+            self.shared[array] = op
+        return True
+
+    def check_collisions(self, found: Collisions, own: set[ir.Value]) -> None:
         """Raise for an element that is certain to be accessed by two iterations, one of which writes."""
-        found = Collisions(self)
         accesses = [one for block in self.loop.blocks for inst in block.insts
                     if inst.op is memory.ARRAY_LOAD or inst.op is memory.ARRAY_STORE
                     for one in found.accesses(block, inst)]
@@ -486,17 +518,6 @@ class _Region(Carried):
             if op is None:
                 raise Serial(self.branch, "iterations may write the same elements of adjoints", hint)
             self.shared[root] = op
-
-    def own_arrays(self, stored: set[ir.Value], reached, affine) -> set[ir.Value]:
-        """Those of the arrays `stored` of whose elements no two iterations access the same one. reached: (array,
-        indices) of every access in the loop."""
-        found: dict[ir.Value, list] = {}
-        for array, forms in reached:
-            for root, view in apart.origins(array):
-                if root in stored:
-                    found.setdefault(root, []).append(apart.places(root, view, array, forms, affine))
-        inner = apart.spans(self.loop, self.defs, self.edges) if found else {}
-        return {root for root, places in found.items() if apart.are_apart(places, self, inner)}
 
     def is_own(self, accesses) -> bool:
         """Whether all accesses of an array have the same index along some axis, which moves with the loop."""

@@ -12,7 +12,7 @@ from ..ops.control import BRANCH, CONST, INVOKE
 from ..ops.derivative import request_of
 from ..ops.elementary import is_ours
 from ..ops.nest import NESTS
-from ..types.kinds import (Bool, DefaultDict, Deque, Dict, Float, Int, List, ObjectOf, Set, any_part, is_complex,
+from ..types.kinds import (Bool, DefaultDict, Deque, Dict, Float, Int, List, ObjectOf, Set, Tuple, any_part, is_complex,
                            is_float, is_refcounted)
 from . import dce, gvn, inline, messages, relax, simplify
 
@@ -43,6 +43,7 @@ hoisted_calls = lazy(f"{__package__}.hoisted_calls")
 independent = lazy(f"{__package__}.independent")
 inspector = lazy(f"{__package__}.inspector")
 jam = lazy(f"{__package__}.jam")
+keys = lazy(f"{__package__}.keys")
 joined_sums = lazy(f"{__package__}.joined_sums")
 latches = lazy(f"{__package__}.latches")
 localtables = lazy(f"{__package__}.localtables")
@@ -98,7 +99,7 @@ PASSES: list[Any] = [
     messages, relax, simplify, latches, independent, localtables, gvn, retests, texts, ranges, gvn, unboxed, slots,
     reload, dce, parallel, remainders, hoisted_calls, elementary, versioning, checked_copies, parts, choices, inspector,
     flags, speculate, registers, recurrences, accumulators, joined_sums, jam, vectorise, extremes, unroll, columns,
-    polling, dce, frame, reboxing, refcount,
+    polling, dce, frame, reboxing, keys, refcount,
 ]
 _NATIVE = frozenset((DefaultDict, Deque, List, ObjectOf))  # the kinds of objects that `natives` may replace
 _AFTER = PASSES.index(parts) + 1  # where the passes over functions that it and `checked_copies` make begin
@@ -286,6 +287,12 @@ def _has_object(inst: ir.Inst) -> bool:
     return "restart" in inst.op.attrs and any_part(inst.result.type, lambda part: part is Int or part is Float)
 
 
+def _has_boxed_key(inst: ir.Inst) -> bool:
+    """Whether an instruction may make the object of a key of a dict or a set."""
+    return (bool(inst.op.effects & ir.HOST) and len(inst.args) > 1 and isinstance(inst.args[0].type, (Dict, Set))
+            and (inst.args[1].type is Float or isinstance(inst.args[1].type, Tuple)))
+
+
 def _puts_constant(inst: ir.Inst) -> bool:
     """Whether an instruction may put a number from before all loops in a container."""
     return bool(inst.op.traits & ir.BOXES) and any([
@@ -424,6 +431,7 @@ _ASK: dict[Any, Callable[[ir.Function], bool]] = {
     extremes: _compares_carried,
     flags: lambda fn: any([p.type is Bool for block in fn.blocks for p in block.params]),
     jam: lambda fn: _has_nest(fn),
+    keys: lambda fn: _has(fn, _has_boxed_key),
     joined_sums: lambda fn: _carries_floats(fn) and _has_nest(fn),
     localtables: lambda fn: _has(fn, _makes_table),
     parts: lambda fn: _count_loops(fn) > MOST_LOOPS,

@@ -43,8 +43,9 @@ _DAY, _HOUR = 86400.0, 3600.0
 _PATIENCE = 30.0  # seconds for which a process waits for the compile of another
 _IO_ERRORS = (OSError, ValueError, TypeError, EOFError, KeyError, IndexError, AttributeError)
 
-# A variant: (object, objects of the helpers it calls, entry, next, result text, {symbol: recipe} as pairs, guards as
-# (symbol, path, key, fingerprint, what it shares)); for a kernel (its parts, guards of `portable.keep`).
+# A variant: (objects that are loaded as one, objects of the helpers they call, entry, next, result text, {symbol:
+# recipe} as pairs, guards as (symbol, path, key, fingerprint, what it shares)); for a kernel (its parts, guards of
+# `portable.keep`).
 Variant = tuple
 _versions: list[str] = []
 of_images: set[str] = set()  # the files of sources() for each image that was read (images.py)

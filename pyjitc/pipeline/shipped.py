@@ -41,7 +41,7 @@ def key_of(function, types, options: Options, target=()) -> str | None:
 
 def read(key: str) -> list[tuple]:
     """The variants under `key`, with the actual paths of the package's files."""
-    return [(relocated.filled(code), *rest) for code, *rest in _variants.get(key, ())]
+    return [(tuple(map(relocated.filled, code)), *rest) for code, *rest in _variants.get(key, ())]
 
 
 def whole(key: str | None) -> bool:

@@ -54,12 +54,14 @@ def _locked(function, *args):
 
 
 class Entry:
-    """The object code of one specialisation. runtime: objects that are loaded before it; objects: (symbol, recipe)
-    pairs; guards: (symbol, path, key, fingerprint, numbers of `portable.shared_by`)."""
+    """The object code of one specialisation. object: files that are loaded as one; runtime: those that are loaded
+    before; objects: (symbol, recipe) pairs; guards: (symbol, path, key, fingerprint, numbers of
+    `portable.shared_by`)."""
 
     __slots__ = ("object", "runtime", "entry", "next", "result", "objects", "guards", "__weakref__")
 
-    def __init__(self, object: bytes, runtime: tuple[bytes, ...], entry: str, next: str, result: str, objects, guards):
+    def __init__(self, object: tuple[bytes, ...], runtime: tuple[bytes, ...], entry: str, next: str,
+                 result: str, objects, guards):
         self.object = object
         self.runtime = runtime
         self.entry = entry
@@ -67,6 +69,11 @@ class Entry:
         self.result = result
         self.objects = tuple(objects)
         self.guards = tuple(guards)
+
+    @property
+    def size(self) -> int:
+        """The number of bytes of the object code."""
+        return sum(map(len, self.object))
 
     @property
     def variant(self) -> tuple:

@@ -74,10 +74,10 @@ class Typed(Named, fields="functions spec guards"):
 class Compiled(Named, fields="object runtime entry next objects result guards"):
     """Native code of one function for one tuple of argument types.
 
-    object: relocatable ELF object; runtime: objects with the helpers that it calls, loaded before it; entry: symbol of
-    the stub; next: symbol of the data word for the address of the next stub; objects: symbol -> the Python object to
-    which the loader sets it; result: result type (or its text); guards: the values that the program may change and on
-    which the code depends.
+    object: relocatable ELF files, which are loaded as one; runtime: those with the helpers that they call, loaded
+    before; entry: symbol of the stub; next: symbol of the data word for the address of the next stub; objects: symbol
+    -> the Python object to which the loader sets it; result: result type (or its text); guards: the values that the
+    program may change and on which the code depends.
 
     If the object also defines the 8-byte word `pyjitc_active`, which the stub increments before the call of the
     function and decrements after it, replaced code is unmapped as soon as no call is inside; otherwise it is unmapped

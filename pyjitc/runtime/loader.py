@@ -1,4 +1,4 @@
-"""Loads a relocatable ELF object: bytes in, addresses of its symbols out.
+"""Loads a relocatable ELF object, or several that refer to each other: bytes in, addresses of symbols out.
 
 Object code comes from LLVM or from the disk cache; this turns it into executable memory without LLVM, in a fraction of
 a millisecond. Memory is written first and made executable afterwards (never both at once), and it is unmapped when its
@@ -56,9 +56,10 @@ class Image:
 _SHT_SYMTAB, _SHT_RELA, _SHT_NOBITS = 2, 4, 8
 _SHF_WRITE, _SHF_ALLOC, _SHF_TLS = 1, 2, 0x400
 _STT_FUNC = 2
-_SHN_UNDEF, _SHN_ABS, _SHN_COMMON = 0, 0xFFF1, 0xFFF2
+_SHN_UNDEF, _SHN_SPECIAL, _SHN_ABS, _SHN_COMMON = 0, 0xFF00, 0xFFF1, 0xFFF2
 _MAP_32BIT = 0x40
 _GOT = "_GLOBAL_OFFSET_TABLE_"
+_BODY = "pyjitc_body"  # the function that a stub calls (codegen/partition.py)
 
 # Relocation types of the x86-64 ABI. S: symbol, A: addend, P: place, G: offset of the symbol's slot in the table at
 # GOT.
@@ -68,17 +69,17 @@ _USES_GOT = {_GOTPCREL, _GOT64, _GOTPCREL64, _GOTPCRELX, _REX_GOTPCRELX}
 _STUB = b"\xff\x25\x02\x00\x00\x00\x0f\x0b"  # jmp [rip+2]; ud2; then the address: 16 bytes
 
 
-def load(data: bytes, objects: dict[str, object] | None = None, addresses: dict[str, int] | None = None,
-         title: str = "") -> Image:
-    """Load a relocatable object. objects: symbol -> the Python object at whose address the symbol is (the image keeps
-    it alive); addresses: further symbols by address; title: the name of the function in profilers. Raises LoadError
-    where it cannot be loaded, ABIError on an unsupported platform."""
+def load(data: bytes | tuple[bytes, ...], objects: dict[str, object] | None = None,
+         addresses: dict[str, int] | None = None, title: str = "") -> Image:
+    """Load a relocatable object, or several as one image. objects: symbol -> the Python object at whose address the
+    symbol is (the image keeps it alive); addresses: further symbols by address; title: the name of the function in
+    profilers. Raises LoadError where it cannot be loaded, ABIError on an unsupported platform."""
     check()
     if not _known:
         _keep_freed_memory()
     objects = dict(objects or {})
     try:
-        return _Loading(data, objects, addresses or {}, title).run()
+        return _Loading(data if isinstance(data, tuple) else (data,), objects, addresses or {}, title).run()
     except (struct.error, IndexError, ValueError, StopIteration, UnicodeDecodeError) as error:
         raise LoadError(f"malformed object file: {error!r}") from error
 
@@ -98,13 +99,24 @@ def provide(runtime: tuple[bytes, ...]) -> None:
 
 
 class _Loading:
-    """An object file while it is loaded: `run` returns the image."""
+    """Object files while they are loaded: `run` returns the image. Sections and symbols are numbered through all of
+    them; `data` has one file after the other."""
 
-    def __init__(self, data: bytes, objects: dict[str, object], addresses: dict[str, int], title: str):
-        self.data, self.objects, self.addresses, self.title = data, objects, addresses, title
+    def __init__(self, files: tuple[bytes, ...], objects: dict[str, object], addresses: dict[str, int], title: str):
+        self.data, self.objects, self.addresses, self.title = b"".join(files), objects, addresses, title
+        # of a section: name, type, flags, address, offset, size, link, info, align, entry size
+        self.sections: list[tuple] = []
+        # of a symbol: offset of the name, information, other, section, value, size
+        self.symbols: list[tuple] = []
+        self.tables: list[tuple] = []  # of relocations: (number of the section, offset, size, number of symbol 0)
+        self.fixed: list[int] = []  # the numbers of the sections of the two parts
+        self.written: list[int] = []
+        start = 0
+        for file in files:
+            self.read(start, len(file))
+            start += len(file)
 
     def run(self) -> Image:
-        self.read()
         self.collect()
         self.lay_out()
         self.copy()
@@ -119,40 +131,39 @@ class _Loading:
             perf.tell(self.base, self.protected, named)
         return Image(self.memory, exported, self.objects)
 
-    def read(self) -> None:
-        """The sections and symbols. `fixed` and `written`: the numbers of the sections of the two parts."""
+    def read(self, start: int, size: int) -> None:
+        """Add the sections and symbols of the file at `start`."""
         data = self.data
-        if data[:6] != b"\x7fELF\x02\x01" or struct.unpack_from("<HH", data, 16) != (1, 62):
+        if data[start:start + 6] != b"\x7fELF\x02\x01" or struct.unpack_from("<HH", data, start + 16) != (1, 62):
             raise LoadError("not a relocatable ELF object for x86-64")
-        table, = struct.unpack_from("<Q", data, 40)
-        entry, count, names = struct.unpack_from("<HHH", data, 58)
-        if entry != 64 or table + entry * count > len(data):
+        table, = struct.unpack_from("<Q", data, start + 40)
+        entry, count, names = struct.unpack_from("<HHH", data, start + 58)
+        if entry != 64 or table + entry * count > size:
             raise LoadError("malformed object file: section table")
-        # name, type, flags, address, offset, size, link, info, align, entry size
-        sections = self.sections = list(struct.iter_unpack("<IIQQQQIIQQ", data[table:table + entry * count]))
-        names = sections[names][4]
-        self.tables = []  # of relocations
-        symtab = None
-        self.fixed, self.written = [], []
-        for n, s in enumerate(sections):
-            if s[1] == _SHT_SYMTAB:
-                symtab = s
-            elif s[1] == _SHT_RELA:
-                self.tables.append(s)
-            elif s[2] & _SHF_ALLOC and s[5]:
-                if s[2] & _SHF_TLS:
+        table += start
+        first, first_symbol = len(self.sections), len(self.symbols)
+        sections = list(struct.iter_unpack("<IIQQQQIIQQ", data[table:table + entry * count]))
+        names = start + sections[names][4]
+        for n, (name, kind, flags, address, offset, length, link, about, *rest) in enumerate(sections, first):
+            offset += start
+            self.sections.append((name, kind, flags, address, offset, length, link, about, *rest))
+            if kind == _SHT_SYMTAB:
+                strings = start + sections[link][4]
+                self.symbols += [
+                    (strings + s[0], s[1], s[2], first + s[3] if 0 < s[3] < _SHN_SPECIAL else s[3], s[4], s[5])
+                    for s in struct.iter_unpack("<IBBHQQ", data[offset:offset + length])]
+            elif kind == _SHT_RELA:
+                self.tables.append((first + about, offset, length, first_symbol))
+            elif flags & _SHF_ALLOC and length:
+                if flags & _SHF_TLS:
                     raise LoadError("thread-local data is not supported")
-                if s[1] != _SHT_NOBITS and s[4] + s[5] > len(data):
+                if kind != _SHT_NOBITS and offset + length > start + size:
                     raise LoadError("malformed object file: a section lies outside the file")
-                if data[names + s[0]:data.index(b"\0", names + s[0])] != b".eh_frame":
-                    (self.written if s[2] & _SHF_WRITE else self.fixed).append(n)
-        # name, information, other, section, value, size
-        self.symbols = list(struct.iter_unpack("<IBBHQQ", data[symtab[4]:symtab[4] + symtab[5]])) if symtab else []
-        self.strings = sections[symtab[6]][4] if symtab else 0
+                if data[names + name:data.index(b"\0", names + name)] != b".eh_frame":
+                    (self.written if flags & _SHF_WRITE else self.fixed).append(n)
 
     def name_of(self, symbol) -> str:
-        start = self.strings + symbol[0]
-        return self.data[start:self.data.index(b"\0", start)].decode()
+        return self.data[symbol[0]:self.data.index(b"\0", symbol[0])].decode()
 
     def collect(self) -> None:
         """The relocations of the loaded sections, and the symbols that need a slot or a stub. `low`: whether addresses
@@ -162,13 +173,13 @@ class _Loading:
         stubs: dict[int, int] = {}
         self.slots, self.stubs, self.low = slots, stubs, False
         symbols = self.symbols
-        for s in self.tables:
-            if s[7] not in self.fixed and s[7] not in self.written:
+        for section, start, size, first in self.tables:
+            if section not in self.fixed and section not in self.written:
                 continue
-            entries = list(struct.iter_unpack("<QQq", self.data[s[4]:s[4] + s[5]]))
-            self.relocations.append((s[7], entries))
-            for _, info, _ in entries:
-                kind, symbol = info & 0xFFFFFFFF, info >> 32
+            entries = [(offset, info & 0xFFFFFFFF, first + (info >> 32), addend)
+                       for offset, info, addend in struct.iter_unpack("<QQq", self.data[start:start + size])]
+            self.relocations.append((section, entries))
+            for _, kind, symbol, _ in entries:
                 if kind in _USES_GOT:
                     slots.setdefault(symbol, 8 * len(slots))
                 elif (kind == _PLT32 or kind == _PLTOFF64 or kind == _PC32) and symbols[symbol][3] == _SHN_UNDEF:
@@ -217,10 +228,11 @@ class _Loading:
         """The value of each symbol. Returns those of the symbols that other images may use."""
         self.values = values = []
         exported: dict[str, int] = {}
+        undefined = []
         for number, s in enumerate(self.symbols):
             where, value = s[3], s[4]
             if where == _SHN_UNDEF:
-                value = self.external(s)
+                undefined.append(number)
             elif where == _SHN_COMMON:
                 value = self.base + self.common[number]
             elif where in self.place:
@@ -230,12 +242,17 @@ class _Loading:
             if where != _SHN_UNDEF and s[1] >> 4:
                 exported[self.name_of(s)] = value
             values.append(value)
+        for number in undefined:
+            values[number] = self.external(self.symbols[number], exported)
         return exported
 
-    def external(self, symbol) -> int:
+    def external(self, symbol, exported: dict[str, int]) -> int:
+        """The address of a symbol that the file does not define in which it is used."""
         name = self.name_of(symbol)
         if not name:
             return 0
+        if name == _BODY:
+            return next((value for symbol, value in exported.items() if symbol.startswith(_BODY)), 0) or resolve(name)
         if name in self.objects:
             return id(self.objects[name])
         if name in self.addresses:
@@ -259,8 +276,7 @@ class _Loading:
     def relocate(self, section: int, entries) -> None:
         memory, base, values, got = self.memory, self.base, self.values, self.got
         start, limit = self.place[section], self.sections[section][5]
-        for offset, info, addend in entries:
-            kind, symbol = info & 0xFFFFFFFF, info >> 32
+        for offset, kind, symbol, addend in entries:
             if offset + 4 > limit:
                 raise LoadError("malformed object file: a relocation lies outside its section")
             at = start + offset
@@ -315,6 +331,8 @@ def _shown(symbol: str, exported: bool, title: str) -> str:
     kind, _, rest = symbol.partition(".")
     if kind.startswith("pyjitc_library_"):
         return rest
+    if kind == _BODY:
+        return title or rest
     if rest and kind[0] == "f" and kind[1:].isdigit():
         return title or rest if kind == "f0" else rest
     return f"{title} (entry)" if title and exported else symbol

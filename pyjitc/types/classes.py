@@ -54,10 +54,9 @@ _ASKED = (frozenset(f"__{kind}{name}__" for name in OPERATORS.values() for kind 
 # Methods that compiled code never needs: texts are made by the interpreter.
 _HARMLESS = frozenset(f"__{name}__" for name in (
     "repr str format doc module qualname slots annotations annotate annotate_func annotations_cache match_args "
-    "orig_bases dict weakref "
-    "getnewargs getnewargs_ex getstate setstate reduce reduce_ex copy deepcopy replace init_subclass class_getitem "
-    "sizeof dir parameters "
-    "type_params firstlineno static_attributes abstractmethods slotnames").split())
+    "orig_bases dict weakref getnewargs getnewargs_ex getstate setstate reduce reduce_ex copy deepcopy replace "
+    "init_subclass class_getitem sizeof dir parameters type_params firstlineno static_attributes abstractmethods "
+    "slotnames").split())
 # The methods that comparisons call, those that they call of the right operand, and the methods of unary operators.
 COMPARISONS = {"==": "__eq__", "!=": "__ne__", "<": "__lt__", "<=": "__le__", ">": "__gt__", ">=": "__ge__"}
 MIRRORED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}  # x < y is the same as y > x

@@ -19,7 +19,8 @@ class Container(Type):
     (`opened`, `closed`). A type of which nothing is known yet is Undefined."""
 
     __slots__ = ()
-    counted = holder = True
+    counted = "object"
+    holder = True
 
     @property
     def inside(self):
@@ -83,6 +84,7 @@ class NativeList(Reference):
 
     __slots__ = fields = ("item",)
     item: Type
+    counted = "list"
     inner = True
     class_name = "list"
 
@@ -96,7 +98,8 @@ class NativeTable(Type):
 
     __slots__ = fields = ("of",)
     of: Any
-    counted = inner = True
+    counted = "table"
+    inner = True
 
     @property
     def held(self):
@@ -117,7 +120,8 @@ class NativeObject(Type):
     __slots__ = fields = ("cls", "attributes")
     cls: Any
     attributes: tuple[tuple[str, Type], ...]
-    counted = inner = names_own = True
+    counted = "instance"
+    inner = names_own = True
 
     @property
     def held(self):
@@ -137,7 +141,8 @@ class Within(Type):
 
     __slots__ = fields = ("level",)
     level: int
-    counted = inner = True
+    counted = "enclosing"
+    inner = True
     held = ()  # what the object around it holds counts there
 
     def _text(self):

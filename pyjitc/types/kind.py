@@ -127,7 +127,9 @@ class Type:
     as contents. Neither considers the contents of containers.
 
     Class attributes with which a kind declares facts:
-    counted    a value holds a reference of its own, beside those of its parts
+    counted    what counts a reference of its own that a value holds, beside those of its parts: "object" (Python's),
+               "array" (the owner of the memory), "cell", "list", "instance", "table", or "enclosing" (the object
+               around it); "" where a value holds none
     names_own  the type refers to an object of the program (see `passing`)
     inner      no value of the kind ever becomes a Python object
     holder     its arguments are what its values hold: see Container
@@ -143,7 +145,8 @@ class Type:
     refcounted: bool
     varying: bool
     sealed: bool
-    counted = names_own = inner = unlimited = holder = False
+    counted = ""
+    names_own = inner = unlimited = holder = False
 
     @property
     def held(self) -> tuple[Type, ...] | None:
@@ -177,7 +180,7 @@ class Type:
             object.__setattr__(found, "text", found._text())
             parts = found._parts()
             object.__setattr__(found, "parts", parts)
-            object.__setattr__(found, "refcounted", cls.counted or parts is not None and any(
+            object.__setattr__(found, "refcounted", bool(cls.counted) or parts is not None and any(
                 [part.refcounted for part in parts]))
             table = _passing if found.passing else _interned
             found = table.setdefault(key, found)  # atomic for a dict; the other table is used under the compile lock
@@ -270,13 +273,13 @@ Tag = _singleton("TagType", "tag", "Which member a value of a union has: its fir
 Undefined = _singleton("UndefinedType", "undefined",
                        "A value nobody reads; joins with anything (the item of an iterator's end).")
 Ellipsis_ = _singleton("EllipsisType", "ellipsis", "The type of `...`; no representation.", type(...))
-Str = _singleton("StrType", "str", "A reference to a Python str object.", str, counted=True)
-Bytes = _singleton("BytesType", "bytes", "A reference to a Python bytes object.", bytes, counted=True)
+Str = _singleton("StrType", "str", "A reference to a Python str object.", str, counted="object")
+Bytes = _singleton("BytesType", "bytes", "A reference to a Python bytes object.", bytes, counted="object")
 ByteArray = _singleton("ByteArrayType", "bytearray", "A reference to a Python bytearray object.", bytearray,
-                       counted=True)
+                       counted="object")
 MemoryView = _singleton("MemoryViewType", "memoryview", "A reference to a Python memoryview of bytes that follow each "
-                        "other, without axes but one.", memoryview, counted=True)
-Object = _singleton("ObjectType", "object", "A reference to any Python object.", counted=True)
+                        "other, without axes but one.", memoryview, counted="object")
+Object = _singleton("ObjectType", "object", "A reference to any Python object.", counted="object")
 
 
 class Composite(Type):
@@ -338,7 +341,7 @@ class Reference(Type):
     """A reference to memory of its own that holds a value of one type: the only argument."""
 
     __slots__ = ()
-    counted = True
+    counted = "object"
 
     @property
     def inside(self):

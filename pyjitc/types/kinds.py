@@ -173,7 +173,7 @@ class Array(Type):
     layout: str
     writable: bool
     aligned: bool
-    counted = True
+    counted = "array"
     held = ()  # numbers only
     python_class = np.ndarray
     class_name = "numpy.ndarray"
@@ -488,6 +488,7 @@ class Iterator(Reference):
 
     __slots__ = fields = ("state",)
     state: Type
+    counted = "cell"
     inner = True
 
     def _text(self):
@@ -516,7 +517,8 @@ class _SharedVariable(Type):
 
     __slots__ = fields = ("site",)
     site: Content
-    counted = names_own = True
+    counted = "object"
+    names_own = True
 
     @property
     def content(self) -> Any:
@@ -531,6 +533,7 @@ class Cell(_SharedVariable):
     """A shared variable of compiled code only: a reference to a mutable box."""
 
     __slots__ = ()
+    counted = "cell"
     inner = True
 
     @property
@@ -719,7 +722,7 @@ class Exception_(Type):
 
     __slots__ = fields = ("cls",)
     cls: Any
-    counted = True
+    counted = "object"
 
     def _text(self):
         return f"exception {self.cls.__name__}"
@@ -740,7 +743,7 @@ class Instance(Type):
 
     __slots__ = fields = ("cls",)
     cls: Any
-    counted = True
+    counted = "object"
 
     def _text(self):
         return f"{self.cls.__module__.split('.')[0]}.{self.cls.__name__}"
@@ -754,7 +757,7 @@ class PythonRandomType(Type):
     """A reference to an object of exactly random.Random."""
 
     __slots__ = ()
-    counted = True
+    counted = "object"
     class_name = "Random"
 
     def _text(self):
@@ -778,7 +781,8 @@ class ObjectOf(Type):
     __slots__ = fields = ("cls", "attributes")
     cls: Any
     attributes: tuple[tuple[str, Type], ...]
-    counted = names_own = True
+    counted = "object"
+    names_own = True
 
     def __new__(cls, wanted, attributes=()):
         return super().__new__(cls, wanted, tuple(attributes))

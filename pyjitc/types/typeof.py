@@ -127,9 +127,8 @@ def typeof(value, other: Callable | None = None) -> Type:
     if cls is int:
         if -0x8000000000000000 <= value <= 0x7FFFFFFFFFFFFFFF:
             return Int
-        raise OverflowError(f"the int {value if value.bit_length() < 100 else hex(value)[:20] + '...'} does not fit "
-                            f"in 64 bits; "
-                            "pass a float, or np.uint64(x) below 2**64")
+        raise OverflowError(f"the int {value if value.bit_length() < 100 else hex(value)[:20] + '...'} does not fit in "
+                            f"64 bits; pass a float, or np.uint64(x) below 2**64")
     if issubclass(cls, tuple):
         count = _count(value)
         if count > _MAX_TUPLE and cls is tuple:

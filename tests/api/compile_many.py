@@ -39,6 +39,7 @@ from tests.ir.functions import FUNCTIONS  # noqa: E402
 
 from pyjitc import njit  # noqa: E402
 from pyjitc.base.options import Options  # noqa: E402
+from pyjitc.codegen import compile as compiling  # noqa: E402
 from pyjitc.codegen import link  # noqa: E402
 from pyjitc.codegen.compile import compile_module  # noqa: E402
 from pyjitc.codegen.grid import compile_grid  # noqa: E402
@@ -288,7 +289,7 @@ def of_function(function, args):
     typed = pipeline.infer(function, types, options)
     module = pipeline.optimise(typed.functions, options)
     made = compile_module(module, pipeline.calling(function, typed), None, options)
-    return {"ir": show_module(module), "llvm": made.text, "object": made.object}
+    return {"ir": show_module(module), "llvm": made.text, "object": b"".join(made.object)}
 
 
 def of_grid(kernel, args):
@@ -321,6 +322,7 @@ def main(order, directory=None):
     to_object = link.to_object
     for k, (name, stages) in list(enumerate(all_stages()))[::-1 if order == "backwards" else 1]:
         link.to_object = to_object if directory is not None or k % 3 == 0 else lambda *given: b""
+        compiling._stub.cache_clear()
         found = {stage: made.encode() if isinstance(made, str) else made for stage, made in stages().items()}
         if directory is not None:
             for stage, made in found.items():

@@ -21,7 +21,7 @@ from pyjitc import njit
 from pyjitc.base import finder
 from pyjitc.pipeline import cache, portable, specialisation
 from pyjitc.base.options import Options
-from pyjitc.runtime import platform
+from pyjitc.runtime import layouts, platform
 from pyjitc.types.kinds import Array, Float, Int, Singleton, Tuple, float64
 
 K = 2.0
@@ -504,12 +504,12 @@ def test_code_is_not_used_where_a_module_that_made_it_has_changed(tmp_path):
 
 
 def test_layouts_are_checked_by_the_process_that_writes(store, fake, monkeypatch):
-    def check():
+    def check(p):
         checks.append(1)
 
     checks = []
     monkeypatch.setattr(platform, "_mark", lambda: None)
-    monkeypatch.setattr(platform, "_check_objects", check)
+    monkeypatch.setattr(layouts, "_compare_objects", check)
     monkeypatch.setattr(platform, "_checked", [])
     assert fresh()(1.0) == 3.0 and len(fake.compiles) == 1 and checks == [1]
     monkeypatch.setattr(platform, "_checked", [])

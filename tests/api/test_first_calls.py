@@ -47,10 +47,14 @@ patterns = set(re._cache)
 assert set(re._cache) == patterns, set(re._cache) - patterns
 print(*sys.modules)
 """
+# Signatures, calls of the interpreter, and layouts that no process has compared yet: none of the programs has any.
+NOWHERE = {"pyjitc.api.signature", "pyjitc.codegen.entries", "pyjitc.infer.boxed", "pyjitc.runtime.layouts",
+           "pyjitc.types.text"}
 # References, functions that call themselves, NumPy's functions, and threads: neither the scalar function nor the loops
 # have any.
 UNUSED = {"pyjitc.front.rare_opcodes", "pyjitc.front.recursion", "pyjitc.lib.np.index", "pyjitc.ops.parallel",
           "pyjitc.passes.refcount", "pyjitc.runtime.pool"}
+CALLS = {"pyjitc.infer.bind", "pyjitc.lib.py.index", "pyjitc.lib.py.items", "pyjitc.lib.rule"}
 LOOPS = {f"pyjitc.passes.{name}" for name in ("counted", "flags", "hints", "polling", "ranges")}
 NESTS = {f"pyjitc.passes.{name}" for name in ("accumulators", "jam", "joined_sums", "vectorise")}
 LIBRARY = {"pyjitc.lib.np.arrays.creation", "pyjitc.lib.np.elementwise.numbers", "pyjitc.lib.np.shapes.views",
@@ -68,7 +72,7 @@ def loaded(call):
 
 
 @pytest.mark.parametrize("call, without", [
-    ("scalar(1.5, 2.5)", LOOPS | LIBRARY | UNUSED | {"pyjitc.passes.alias"}),
+    ("scalar(1.5, 2.5)", LOOPS | LIBRARY | UNUSED | CALLS | {"pyjitc.passes.alias"}),
     ("loop(a, 0.5)", LIBRARY | UNUSED | NESTS | {"pyjitc.passes.repair"}),
     ("iterated(a)", LIBRARY | UNUSED | NESTS | {"pyjitc.passes.ranges", "pyjitc.passes.versioning"}),
     ("expression(a, a)", LIBRARY | {
@@ -78,7 +82,7 @@ def test_a_first_call_loads_no_module_that_it_does_not_need(call, without):
     loaded(call)  # this process stores the typed library functions that the next one reads
     found = loaded(call)
     assert "pyjitc.passes.simplify" in found
-    assert not found & without
+    assert not found & (without | NOWHERE)
 
 
 def test_a_loop_that_sums_in_an_element_loads_the_pass_for_it():

@@ -1941,6 +1941,102 @@ def test_under_numbas_names_rows_that_another_iteration_writes_run_on_one_thread
         numba.njit(parallel=True)(row_before)(found)
     assert np.array_equal(expected, found)
 
+@njit
+def deposit(grid, place, amount):
+    grid[place] += amount
+
+
+@njit
+def mixed_up(table, k):
+    table[k] = (table[k] * 31 + k) % 1_000_003
+
+
+@njit
+def before(a, i):
+    return a[i - 1]
+
+
+@njit
+def doubled_row(o, counts, i):
+    for j in range(o.shape[1]):
+        o[i, j] *= 2
+        o[i, j] = max(o[i, j], 0.5)
+    deposit(counts, i % 3, 1)
+
+
+def sums_in_a_called_function(o):
+    counts, found = np.zeros(100, np.int64), np.zeros((2, 100), np.int64)
+    for i in prange(len(I)):
+        deposit(counts, I[i], 1)
+        deposit(found[1], I[i], 2)
+    return counts, found
+
+
+def rows_that_a_called_function_changes(o):
+    counts = np.zeros(3, np.int64)
+    for i in prange(o.shape[0]):
+        doubled_row(o, counts, i)
+    return o, counts
+
+
+def rows_that_are_passed(o):
+    for i in prange(o.shape[0]):
+        for j in range(o.shape[1]):
+            mixed_up(o[i], j)
+    return o
+
+
+@pytest.mark.parametrize("function", [
+    sums_in_a_called_function, rows_that_a_called_function_changes, rows_that_are_passed])
+def test_elements_that_called_functions_change(function):
+    assert not difference(outcome(function, (M,)), outcome(njit(parallel=True)(function), (M,)))
+    found = [line for line in report(function, M) if line.startswith("the loop over prange")]
+    assert found and all([line.startswith("the loop over prange runs on several threads") for line in found])
+
+
+def updates_in_a_called_function(o):
+    table = np.zeros(100, np.int64)
+    for i in prange(len(I)):
+        mixed_up(table, I[i])
+    return table
+
+
+def row_that_is_chosen_in_each_iteration(o):
+    counts = np.zeros((3, 100), np.int64)
+    for i in prange(len(I)):
+        row = counts[0] if o[0, 0] > i else counts[2]
+        row[I[i]] += 1
+    return counts
+
+
+@pytest.mark.parametrize("function", [updates_in_a_called_function, row_that_is_chosen_in_each_iteration])
+def test_elements_that_iterations_may_share_are_changed_by_one_thread(function):
+    with pytest.warns(ParallelWarning, match="iterations change elements of '(table|counts)'"):
+        actual = outcome(njit(parallel=True)(function), (M,))
+    assert not difference(outcome(function, (M,)), actual)
+
+
+def test_sums_of_a_called_function_in_an_array_that_may_not_be_contiguous():
+    def add(o):
+        for i in prange(len(I)):
+            deposit(o, I[i], 1.0)
+
+    found = np.zeros((100, 2))
+    with pytest.warns(ParallelWarning, match="may not be contiguous"):
+        njit(parallel=True)(add)(found[:, 1])
+    assert found[:, 1].tolist() == np.bincount(I % 100, minlength=100).tolist() and not found[:, 0].any()
+
+
+def element_before_in_a_called_function(o):
+    for i in prange(1, o.shape[0]):
+        o[i, 0] = before(o[:, 0], i) + 1
+
+
+def test_an_element_that_a_called_function_reads_and_another_iteration_writes():
+    with pytest.raises(CompileError, match="reads an element of 'o' that another iteration writes") as caught:
+        njit(parallel=True)(element_before_in_a_called_function)(M.copy())
+    assert caught.value.diagnostic.function == "before" and caught.value.diagnostic.line > 0
+
 
 # ---------------------------------------------------------------- races
 

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from pyjitc import TypingError, cfunc, float64, int32, njit, vectorize
+from pyjitc import TypingError, cfunc, float64, int32, njit, numba, vectorize
 from pyjitc.base.options import Options
 from pyjitc.codegen import link
 from pyjitc.codegen.partition import LINE
@@ -254,12 +254,17 @@ def test_subclasses_of_arrays():
 
 
 scaled_ = vectorize(scaled)
+nothing_ = vectorize(lambda x: None)
 
 
 @pytest.mark.parametrize("made, error, text", [
     (lambda: vectorize(3), TypeError, "is not a signature"),
     (lambda: vectorize(["float64(float64)"])(plus), TypeError, "has 1 arguments, plus() takes 2"),
     (lambda: vectorize(["float64(float64[:])"])(scaled), TypeError, "the operands of a ufunc are numbers"),
+    (lambda: vectorize([(numba.types.NPTimedelta("s"),)])(scaled), TypeError, "the operands of a ufunc are numbers"),
+    (lambda: vectorize(lambda x: np.datetime64("2020-01-01", "D") + np.timedelta64(int(x), "D"))(1), TypeError,
+     "returns a number"),
+    (lambda: njit(lambda x: nothing_(x))(np.arange(3)), TypingError, "nothing; the function of a ufunc returns"),
     (lambda: vectorize(lambda *xs: xs), TypeError, "positional"),
     (lambda: vectorize(lambda: 1), TypeError, "takes no operand"),
     (lambda: vectorize(plus, identity="x"), ValueError, "identity='x'"),
@@ -279,6 +284,19 @@ def test_mistakes(made, error, text):
 
 
 # -- in compiled code
+
+
+@pytest.mark.parametrize("function", [plus, lambda x, y: x < y, lambda x, y: x if x > y else y,
+                                      lambda x, y: (x - y) / np.timedelta64(1, "h")],
+                         ids=["sum", "comparison", "choice", "number"])
+def test_elements_are_dates_and_durations_in_compiled_code(function):
+    ufunc, dates = vectorize(function), np.array(["2020-01-01", "2020-02-01", "NaT"], "M8[D]")
+    for x, y in ((np.arange(3).astype("m8[D]"), np.array([9, 1, 5], "m8[s]")), (dates, dates[::-1])):
+        if function is plus and x is dates:
+            y = np.arange(3).astype("m8[D]")
+        found, wanted = njit(lambda x, y: ufunc(x, y))(x, y), [function(*one) for one in zip(x, y)]
+        np.testing.assert_array_equal(found, np.array(wanted))
+        assert found.dtype == np.array(wanted).dtype
 
 
 def expressions(a, b):
@@ -426,3 +444,11 @@ def test_the_loop_over_elements_apart_is_compiled_with_a_few_passes(monkeypatch)
     monkeypatch.setattr(link, "to_object", lambda text, *rest: texts.append(text) or compiled(text, *rest))
     assert vectorize(cache=False)(lambda x: x * 2 + 1)(np.arange(3.0)).tolist() == [1, 3, 5]
     assert "strided(" in texts[-1].partition(LINE)[2] and texts[-1].count("fmul") == 2
+
+
+def test_scans_into_arrays_of_another_dtype_with_the_dtype_of_the_loop():
+    ufunc, a = vectorize(plus), np.arange(5)
+    out, parts = np.zeros(5), np.zeros(2)
+    assert ufunc.accumulate(a, dtype=float, out=out) is out and out.tolist() == [0, 1, 3, 6, 10]
+    assert ufunc.reduceat(a, [0, 3], dtype=float, out=parts) is parts and parts.tolist() == [3, 7]
+    assert ufunc.reduce(a, out=np.array(0.0)) == 10

@@ -21,6 +21,11 @@ try:
     import parent.missing
 except ModuleNotFoundError as error:
     print(error)
+parent.module.__path__ = []
+try:
+    from parent.module import missing
+except ImportError as error:
+    print(str(error).split(" (")[0])
 print(importlib.reload(parent.module).VALUE)
 """
 
@@ -44,7 +49,7 @@ def run(package, **variables):
 
 
 EXPECTED = ["1 2", "['parent.below', 'parent.below.deeper', 'parent.module']", "True True", "VALUE = 1 _Loader parent",
-            "No module named 'parent.missing'", "1"]
+            "No module named 'parent.missing'", "cannot import name 'missing' from 'parent.module'", "1"]
 
 
 def cached(package):

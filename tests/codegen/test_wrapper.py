@@ -10,6 +10,8 @@ import pytest
 
 from tests.codegen.build import ABSENT, Builder, NotTaken, compiled, expect, identity, inside, set_defaults, through
 
+from pyjitc import njit
+from pyjitc.codegen import compile
 from pyjitc.ops import arith, exceptions, memory, structure
 from pyjitc.types import kinds as k
 
@@ -300,3 +302,22 @@ def test_unions():
     assert after == before
     result = f(101)
     assert result.shape == (101,) and result.flags.owndata and not result.any()
+
+
+def test_functions_of_equal_signatures_share_the_code_of_their_stubs():
+    def one(x, y):
+        return x * y + 1.5
+
+    def two(a, b):
+        return a - b
+
+    def three(a, b):
+        return a > b
+
+    compile._stub.cache_clear()
+    first, second, third = njit(one), njit(two), njit(three)
+    assert (first(2.0, 3.0), second(2.0, 3.0), third(2.0, 3.0)) == (7.5, -1.0, False)
+    assert (first(y=2.0, x=3.0), second(b=2.0, a=3.0)) == (7.5, 1.0)
+    assert (compile._stub.cache_info().misses, compile._stub.cache_info().hits) == (2, 1)
+    with pytest.raises(TypeError, match="argument: 'a'|argument 'a'"):
+        first(a=2.0, y=3.0)

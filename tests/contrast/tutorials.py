@@ -21,6 +21,8 @@ LAYERS = [(R.normal(size=(n, m)) * 0.5, R.normal(size=m) * 0.1) for n, m in ((3,
 ALONG_W, ALONG_ROWS = R.normal(size=3), R.normal(size=4)
 TABLE, ALONG_TABLE = R.normal(size=(30, 100)), R.normal(size=(30, 100))
 LAST = R.normal(size=(5, 1)), R.normal(size=1)
+State = namedtuple("State", "hidden cell")
+Mixture = namedtuple("Mixture", "logits means spread")
 
 
 # the quickstart and the cookbook of derivatives
@@ -466,6 +468,301 @@ def newton(jax, np):
     for _ in range(5):
         x = x - np.linalg.solve(jax.hessian(f)(x), jax.grad(f)(x))
     return x
+
+
+# models
+
+def recurrent(jax, np):
+    """A recurrent network, by a loop where JAX's tutorials have scan."""
+    def step(params, state, x):
+        return np.tanh(state @ params["hidden"] + x @ params["input"] + params["bias"])
+
+    def loss(params, xs, target):
+        state = np.zeros(4)
+        outputs = []
+        for x in xs:
+            state = step(params, state, x)
+            outputs.append(state @ params["output"])
+        return np.mean((np.stack(outputs) - target) ** 2)
+
+    params = {"hidden": np.array(MATRIX[:4, :4]) * 0.3, "input": np.array(MATRIX[:3, 4:8]), "bias": np.zeros(4),
+              "output": np.array(MATRIX[4:8, 0])}
+    return jax.value_and_grad(loss)(params, np.array(POINTS), np.array(TARGETS))
+
+
+def gated(jax, np):
+    """A recurrent network with gates, whose state is a named tuple."""
+    def sigmoid(x):
+        return 1.0 / (1.0 + np.exp(-x))
+
+    def step(w, state, x):
+        gates = np.concatenate((state.hidden, x)) @ w
+        i, f, g, o = gates[:2], gates[2:4], gates[4:6], gates[6:]
+        cell = sigmoid(f) * state.cell + sigmoid(i) * np.tanh(g)
+        return State(sigmoid(o) * np.tanh(cell), cell)
+
+    def loss(w, xs):
+        state = State(np.zeros(2), np.zeros(2))
+        for n in range(xs.shape[0]):
+            state = step(w, state, xs[n])
+        return np.sum(state.hidden ** 2) + np.sum(state.cell)
+
+    w = np.array(TABLE[:5, :8]) * 0.5
+    return jax.value_and_grad(loss)(w, np.array(POINTS)), jax.jvp(jax.grad(loss), (w, np.array(POINTS)), (
+        np.array(TABLE[5:10, :8]), np.array(POINTS) * 0.1))
+
+
+def attention(jax, np):
+    def normalised(x, gain):
+        return gain * (x - np.mean(x, axis=-1, keepdims=True)) / np.sqrt(np.var(x, axis=-1, keepdims=True) + 1e-5)
+
+    def softmax(x):
+        e = np.exp(x - np.max(x, axis=-1, keepdims=True))
+        return e / np.sum(e, axis=-1, keepdims=True)
+
+    def block(params, x):
+        y = normalised(x, params["gain"])
+        q, k, v = (y @ params[name] for name in ("q", "k", "v"))
+        scores = np.where(np.tril(np.ones((x.shape[0], x.shape[0]))) > 0, q @ k.T / np.sqrt(3.0), -1e9)
+        return x + softmax(scores) @ v
+
+    def loss(params, x):
+        return np.sum(block(params, block(params, x)) ** 2)
+
+    params = {name: np.array(TABLE[3 * n:3 * n + 3, :3]) for n, name in enumerate(("q", "k", "v"))}
+    params = {**params, "gain": np.ones(3)}
+    return jax.value_and_grad(loss)(params, np.array(POINTS)), jax.vmap(loss, in_axes=(None, 0))(
+        params, np.stack([np.array(POINTS), np.array(POINTS) * 2.0]))
+
+
+def differential_equation(jax, np):
+    """A network as the right side of a differential equation, solved by Runge's and Kutta's method."""
+    def slope(params, y, t):
+        (w1, b1), (w2, b2) = params
+        return np.tanh(y @ w1 + b1 * t) @ w2 + b2
+
+    def solve(params, y, steps):
+        h = 1.0 / steps
+        for n in range(steps):
+            t = n * h
+            k1 = slope(params, y, t)
+            k2 = slope(params, y + 0.5 * h * k1, t + 0.5 * h)
+            k3 = slope(params, y + 0.5 * h * k2, t + 0.5 * h)
+            k4 = slope(params, y + h * k3, t + h)
+            y = y + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
+        return y
+
+    def loss(params, ys):
+        ends = jax.vmap(lambda y: solve(params, y, 8))(ys)
+        return np.mean(ends ** 2)
+
+    params = [(np.array(TABLE[:3, :6]), np.array(TABLE[3, :6])), (np.array(TABLE[4:10, :3]), np.array(TABLE[10, :3]))]
+    return jax.value_and_grad(loss)(params, np.array(POINTS)), jax.jacrev(lambda y: solve(params, y, 4))(
+        np.array(POINTS)[0])
+
+
+def pendulums(jax, np):
+    """The accelerations that follow from a Lagrange function, as its second derivatives say."""
+    def lagrange(q, v):
+        kinetic = v[0] ** 2 + 0.5 * v[1] ** 2 + v[0] * v[1] * np.cos(q[0] - q[1])
+        return kinetic + 9.81 * (2.0 * np.cos(q[0]) + np.cos(q[1]))
+
+    def acceleration(q, v):
+        mass = jax.hessian(lagrange, 1)(q, v)
+        force = jax.grad(lagrange, 0)(q, v) - jax.jacfwd(jax.grad(lagrange, 1), 0)(q, v) @ v
+        return np.linalg.solve(mass, force)
+
+    q, v = np.array([0.3, -0.7]), np.array([0.5, 1.1])
+    qs, vs = np.stack([q, 2 * q, 3 * q]), np.stack([v, v, -v])
+    return acceleration(q, v), jax.vmap(acceleration)(qs, vs), jax.jacrev(acceleration, (0, 1))(q, v)
+
+
+def hamilton(jax, np):
+    """Steps of the leapfrog method with the gradient of the energy inside of the loop, and the gradient of it all."""
+    def energy(q, p, k):
+        return 0.5 * np.sum(p ** 2) + 0.25 * k * np.sum(q ** 4)
+
+    def end(q, p, k):
+        for _ in range(10):
+            p = p - 0.05 * jax.grad(energy, 0)(q, p, k)
+            q = q + 0.1 * jax.grad(energy, 1)(q, p, k)
+            p = p - 0.05 * jax.grad(energy, 0)(q, p, k)
+        return np.sum(q * p) + energy(q, p, k)
+
+    q, p = np.array(W), np.array(ALONG_W)
+    return jax.value_and_grad(end, (0, 1, 2))(q, p, 1.5)
+
+
+def gaussian_process(jax, np):
+    def kernel(params, x, y):
+        return np.exp(params["scale"]) * np.exp(-0.5 * np.sum((x - y) ** 2) * np.exp(-params["length"]))
+
+    def gram(params, xs):
+        return jax.vmap(lambda x: jax.vmap(lambda y: kernel(params, x, y))(xs))(xs)
+
+    def loss(params, xs, ys):
+        covariance = gram(params, xs) + np.exp(params["noise"]) * np.eye(xs.shape[0])
+        half = np.linalg.cholesky(covariance)
+        white = np.linalg.solve(half, ys)
+        return 0.5 * np.sum(white ** 2) + np.sum(np.log(np.diag(half)))
+
+    params = {"scale": np.array(0.1), "length": np.array(0.3), "noise": np.array(-1.0)}
+    return jax.value_and_grad(loss)(params, np.array(POINTS), np.array(TARGETS)), jax.hessian(loss)(
+        params, np.array(POINTS), np.array(TARGETS))
+
+
+def variational(jax, np):
+    """The evidence's lower bound by samples that are reparametrised."""
+    def log_density(z):
+        return -0.5 * np.sum(z ** 2) + np.sum(np.cos(z))
+
+    def bound(params, noise):
+        mean, log_deviation = params
+        samples = jax.vmap(lambda e: mean + np.exp(log_deviation) * e)(noise)
+        return np.mean(jax.vmap(log_density)(samples)) + np.sum(log_deviation)
+
+    noise = np.array(TABLE[:10, :3])
+    params = (np.array(W), np.array(ALONG_W) * 0.1)
+    for _ in range(5):
+        value, gradient = jax.value_and_grad(bound)(params, noise)
+        params = jax.tree.map(lambda p, g: p + 0.1 * g, params, gradient)
+    return params, value
+
+
+def mixture(jax, np):
+    """A mixture of normal distributions, with logarithms of sums of exponentials."""
+    def log_sum_exp(x):
+        m = np.max(x)
+        return m + np.log(np.sum(np.exp(x - m)))
+
+    def log_likelihood(params, x):
+        logits = params.logits - log_sum_exp(params.logits)
+        each = logits - 0.5 * np.sum((x - params.means) ** 2 * np.exp(-params.spread), axis=1) - 0.5 * np.sum(
+            params.spread, axis=1)
+        return log_sum_exp(each)
+
+    def loss(params, xs):
+        return -np.mean(jax.vmap(log_likelihood, in_axes=(None, 0))(params, xs))
+
+    params = Mixture(np.zeros(2), np.array(TABLE[:2, :3]), np.zeros((2, 3)))
+    return jax.value_and_grad(loss)(params, np.array(POINTS)), jax.vmap(jax.grad(log_likelihood), in_axes=(None, 0))(
+        params, np.array(POINTS))
+
+
+def filtered(jax, np):
+    """The likelihood of measurements by Kalman's filter."""
+    def loss(params, seen):
+        a, noise = params["a"], np.exp(params["noise"])
+        mean, covariance = np.zeros(2), np.eye(2)
+        total = 0.0
+        for n in range(seen.shape[0]):
+            mean, covariance = a @ mean, a @ covariance @ a.T + noise * np.eye(2)
+            spread = covariance[0, 0] + 0.1
+            gain = covariance[:, 0] / spread
+            error = seen[n] - mean[0]
+            total = total + 0.5 * (error * error / spread + np.log(spread))
+            mean, covariance = mean + gain * error, covariance - np.outer(gain, covariance[0])
+        return total
+
+    params = {"a": np.array([[1.0, 0.1], [-0.2, 0.9]]), "noise": -1.0}
+    return jax.value_and_grad(loss)(params, np.array(TABLE[0, :12])), jax.jit(jax.grad(loss))(
+        params, np.array(TABLE[1, :12]))
+
+
+def images(jax, np):
+    """A convolution of images by slices, the largest of each two, and a gradient for each example."""
+    def convolved(x, w):
+        n = x.shape[0] - 2
+        return sum(w[i, j] * x[i:i + n, j:j + n] for i in range(3) for j in range(3))
+
+    def loss(params, x, y):
+        h = np.maximum(convolved(x, params["filter"]) + params["bias"], 0.0)
+        pooled = np.max(h.reshape(4, 2, 4, 2), axis=(1, 3))
+        return (np.sum(pooled * params["dense"]) - y) ** 2
+
+    params = {"filter": np.array(TABLE[:3, :3]), "bias": np.array(0.1), "dense": np.array(TABLE[3:7, :4])}
+    xs = np.array(TABLE[10:30, :50]).reshape(10, 10, 10)
+    return jax.vmap(jax.value_and_grad(loss), in_axes=(None, 0, 0))(params, xs, np.arange(10.0))
+
+
+def implicit_layer(jax, np):
+    """The fixed point of a layer, by iteration until it is found, and its derivative by the implicit function
+    theorem, of which the equation is solved by iteration, too."""
+    def iterate(f, x):
+        for _ in range(60):
+            x = f(x)
+        return x
+
+    def layer(params, x, z):
+        w, u = params
+        return np.tanh(w @ z + u @ x)
+
+    @jax.custom_vjp
+    def equilibrium(params, x):
+        return iterate(lambda z: layer(params, x, z), np.zeros(3))
+
+    def forward(params, x):
+        z = equilibrium(params, x)
+        return z, (params, x, z)
+
+    def backward(kept, g):
+        params, x, z = kept
+        _, by_z = jax.vjp(lambda z: layer(params, x, z), z)
+        v = iterate(lambda v: g + by_z(v)[0], np.zeros(3))
+        _, by_rest = jax.vjp(lambda params, x: layer(params, x, z), params, x)
+        return by_rest(v)
+
+    equilibrium.defvjp(forward, backward)
+    params = (np.array(TABLE[:3, :3]) * 0.2, np.array(TABLE[3:6, :3]))
+
+    def loss(params, x):
+        return np.sum(equilibrium(params, x) ** 2)
+
+    return jax.value_and_grad(loss, (0, 1))(params, np.array(W))
+
+
+def higher_jacobians(jax, np):
+    def f(x):
+        return np.stack([x[0] * x[1] ** 2, np.sin(x[2]) * x[0], np.prod(x)])
+
+    x = np.array(W)
+    return (jax.jacfwd(jax.jacrev(f))(x), jax.jacrev(jax.jacfwd(f))(x), jax.jacfwd(jax.jacfwd(f))(x),
+            jax.jacrev(jax.jacrev(f))(x), jax.jacfwd(jax.hessian(lambda x: np.sum(f(x) ** 2)))(x))
+
+
+def influences(jax, np):
+    """How each example influences the solution, by products with the inverse of a Hessian, by conjugate gradients."""
+    def loss(w, x, y):
+        return np.log1p(np.exp(-(2.0 * y - 1.0) * (x @ w)))
+
+    def total(w):
+        return np.mean(jax.vmap(loss, in_axes=(None, 0, 0))(w, xs, ys)) + 0.05 * np.sum(w ** 2)
+
+    def product(w, v):
+        return jax.jvp(jax.grad(total), (w,), (v,))[1]
+
+    def solved(w, b):
+        x, r, p = np.zeros(3), b, b
+        for _ in range(3):
+            ap = product(w, p)
+            step = (r @ r) / (p @ ap)
+            x, rest = x + step * p, r - step * ap
+            p, r = rest + (rest @ rest) / (r @ r) * p, rest
+        return x
+
+    xs, ys, w = np.array(POINTS), np.array(TARGETS), np.array(W)
+    each = jax.vmap(jax.grad(loss), in_axes=(None, 0, 0))(w, xs, ys)
+    return jax.vmap(lambda g: solved(w, g))(each)
+
+
+def devices(jax, np):
+    """One device, as where pmap has one: a leading axis of length 1."""
+    def loss(params, x, y):
+        return np.mean((x @ params["w"] + params["b"] - y) ** 2)
+
+    params = {"w": np.array(W), "b": np.array(0.5)}
+    return jax.pmap(jax.value_and_grad(loss), in_axes=(None, 0, 0))(
+        params, np.array(POINTS)[None], np.array(TARGETS)[None])
 
 
 # sharp bits, with what tracing can take of them

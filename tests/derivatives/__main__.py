@@ -1,13 +1,15 @@
 """Differentiates generated programs by the thousand: python -m tests.derivatives FIRST LAST [--wide] [--memory]
-[--second] [--single] [--quick].
+[--second] [--batch] [--single] [--quick].
 
 Each program's gradient is compared with forward mode in one direction, and the values of both with the interpreter's;
 where the modes disagree, the interpreter's central differences say which is right. Batches run in processes of
 their own, so that a crash is one finding. Prints what differs, and a count of each outcome at the end.
 --wide: programs with more forms; --memory: also the gradient in bounded memory; --second: also the derivative of the
-gradient in one direction, against differences of gradients; --single: arrays of float32; --quick: without LLVM's
+gradient in one direction, against differences of gradients; --batch: also a batch of gradients, and the gradient of a
+batch, against the gradient of each example; --single: arrays of float32; --quick: without LLVM's
 optimiser and the passes that only make code faster, which takes less than half the time.
 """
+import dataclasses
 import math
 import subprocess
 import sys
@@ -18,7 +20,8 @@ import numpy as np
 from tests.derivatives.generated import program
 
 _BATCH = 50
-_FINE = ("agrees", "refused", "not finite", "raises", "no number in reverse mode", "memory refused", "second refused")
+_FINE = ("agrees", "refused", "not finite", "raises", "no number in reverse mode", "memory refused", "second refused",
+         "batch refused")
 
 
 def outcome(seed, options=()):
@@ -32,7 +35,7 @@ def outcome(seed, options=()):
     if "--single" in options:
         x, m, dx, dm = (y.astype(np.float32) for y in (x, m, dx, dm))
         exact, close = 1e-4, 1e-3
-    space = {"np": np, "math": math, "__name__": "generated"}
+    space = {"np": np, "math": math, "dataclasses": dataclasses, "__name__": "generated"}
     exec(compile(program(seed, "--wide" in options), f"<program {seed}>", "exec"), space)
     function = space["f"]
     try:
@@ -56,6 +59,10 @@ def outcome(seed, options=()):
             return word, detail
     if "--second" in options:
         word, detail = _second(function, (x, 0.8, m, 3), (dx, da, dm, None))
+        if word != "agrees":
+            return word, detail
+    if "--batch" in options:
+        word, detail = _batched(function, (x, 0.8, m, 3), exact)
         if word != "agrees":
             return word, detail
     product = by_x @ dx + by_a * da + np.sum(by_m * dm)
@@ -88,6 +95,41 @@ def _in_bounded_memory(function, args, expected, exact):
     for found, wanted in zip((value, *gradients), expected):
         if not np.allclose(found, wanted, exact, exact, equal_nan=True):
             return "MEMORY", f"{found} {wanted}"
+    return "agrees", ""
+
+
+def _batched(function, args, exact):
+    """Batches of values and of gradients, and the gradient of the sum of a batch, in which examples take other paths
+    than each other."""
+    from pyjitc import UnsupportedError, value_and_grad, vmap
+    x, a, m, n = args
+    xs = np.stack([x, x[::-1] * 0.5, x + 1.0, -x]).astype(x.dtype)
+    scales = np.array([a, -0.3, 1.7, 0.2])
+    gradient = value_and_grad(function, (0, 1, 2))
+    try:
+        with np.errstate(all="ignore"):
+            each = [gradient(one, scale, m, n) for one, scale in zip(xs, scales)]
+    except Exception as error:
+        return "agrees", repr(error)  # one of the other examples raises
+    values, by_x, by_a, by_m = (np.stack(y) for y in zip(*((value, *gs) for value, gs in each)))
+    space = {"vmap": vmap, "np": np, "function": function}
+    exec("def total(xs, scales, m, n):\n    return np.sum(vmap(function, (0, 0, None, None))(xs, scales, m, n))", space)
+    wanted = [(values, by_x, by_a, by_m), (values,), (by_x, by_a, np.sum(by_m, axis=0))]
+    made = [lambda: (lambda value, gs: (value, *gs))(*vmap(gradient, (0, 0, None, None))(xs, scales, m, n)),
+            lambda: (vmap(function, (0, 0, None, None))(xs, scales, m, n),),
+            lambda: value_and_grad(space["total"], (0, 1, 2))(xs, scales, m, n)[1]]
+    for what, one, want in zip(("vmap(grad)", "vmap", "grad(vmap)"), made, wanted):
+        try:
+            with np.errstate(all="ignore"):
+                found = one()
+        except UnsupportedError as error:
+            return "batch refused", f"{what}: {error}".partition("\n")[0]
+        except Exception as error:
+            return "batch error", f"{what}: {type(error).__name__}: {error}".partition("\n")[0]
+        for y, z in zip(found, want, strict=True):
+            scale = 1 + np.max(np.abs(z[np.isfinite(z)]), initial=0.0)
+            if not np.allclose(y, z, exact, exact * scale, equal_nan=True):
+                return "BATCH", f"{what} {y} {z}"
     return "agrees", ""
 
 

@@ -59,11 +59,104 @@ _WIDE_STATEMENTS = (
      "{c} += np.sum(q['q'] * q['p']) * 0.1"),
     ("{u}[1:] *= {u}[:-1]",), ("{u}[:-1] += {u}[1:] * {v}[1:]",),
     ("q = list({u})", "q += [{a}, 0.5]", "{c} = q[-1] * q[0]"),
+    ("o = Pair({a}, {b})", "for z in {u}:", "    o.turn(z)", "    if o.p > 1.0:", "        break", "{c} = o.both()"),
+    ("o, p = Pair({a}, {u}[{i}]), Pair({b}, 0.5)", "for k in range(3):", "    o.turn(p.p)", "    p.q += o.both() * 0.1",
+     "{a}, {b} = o.p * 0.5, p.both()"),
+    ("o = Pair({a}, {b}) if {a} > {b} else Other({b}, {c})", "o.turn({u}[{i}])", "{c} = o.both()"),
+    ("o = State({u} * {a}, {b})", "for k in range(3):", "    o = o.moved({a}, {x})", "{u} = o.at * 1.0",
+     "{c} += o.size"),
+    ("o = State({u} * 1.0, {b})", "o.at[1:] *= {v}[:-1]", "o.size += o.total() * 0.1", "{c} = o.size"),
+    ("q = [Pair(z, {a}) for z in {u}]", "for o in q:", "    o.turn({b})", "{c} = q[1].both() + q[-1].p * 0.3"),
+    ("k = 0", "while True:", "    try:", "        {a} = math.sqrt({u}[k]) + {a} * 0.5", "        if {a} > 1.1:",
+     "            break", "    except ValueError:", "        {b} -= {u}[k] * 0.3", "    k += 1", "    if k > 4:",
+     "        break"),
+    ("k = 0", "while k < 5:", "    k += 1", "    try:", "        if {u}[k] > {a}:", "            break",
+     "        {c} = {c} * 0.8 + math.log({u}[k] + 0.5)", "    except ValueError:", "        {u}[k] = {b} * 0.5",
+     "        continue", "    finally:", "        {a} -= 0.1 * {c}"),
+    ("try:", "    for k in range(9):", "        {c} += {u}[k] * {a}", "except IndexError:", "    {b} = {c} * 0.5"),
+    ("{c} = walked({u}[1:], {a}, {x})",),
+    ("{c} += walked({u}, {a}, {v}[::-1]) * 0.3", "{u}[0] = walked({v}[:3], {b}, {x})"),
+    ("w, {a} = turned({u}, {a}, {x})", "{v}[1:] += w[1:] * 0.5"), ("{c} = shrunk({u}, {a}, 3) * 0.3",),
+    ("q = {{'p': {u} * {a}, 'q': {v} + {x}}}", "q = {{**q, 'q': q['p'] * {b}}}", "{u} = q['q'] * 0.5 + q['p']"),
+    ("q = {{'p': {a}, 'q': {b}}}", "for k in range(3):", "    q = {{**q, 'p': q['q'] * 0.8 + q['p']}}",
+     "{c} = q['p'] * q['q']"),
+    ("q = dict(p={u} * 1.0, q={v} * 1.0)", "for k in q:", "    q[k] = q[k] * {a} + {x}", "{v} = q['p'] * q['q']"),
+    ("q = {{'p': {u}, 's': {a}}}", "q = {{k: z * 0.7 for k, z in q.items()}}",
+     "{c} += np.sum(q['p']) * q['s'] * 0.1"),
+    ("q = [{u} * {a}, {v}, {x} * 2.0]", "q = [np.sin(w) for w in q]", "for w in q:",
+     "    {c} = {c} * 0.5 + np.sum(w * {x})"),
+    ("q = [{u} * 1.0]", "for k in range(3):", "    q.append(np.tanh(q[-1] * {a} + {v}))", "{u} = q[-1] + q[1]"),
+    ("q = ({u} * 1.0, ({a}, {v} + 0.0))", "q[0][1:] *= q[1][1][:-1]", "{u} = q[0] * q[1][0]"),
     ("z = {u} * (1.0 + 2.0j)", "z[1:] *= np.exp(0.3j * {v}[1:])", "{u} = np.abs(z + 3.0) * 0.5 + z.real * 0.2"),
 )
 _FOLDS = ("np.sum({})", "np.mean({} * {})", "np.max({})", "{} @ {}", "np.sum({}[1:] * {}[:-1])", "np.std({})",
           "np.sum(np.outer({}, {}))", "np.prod({} * 0.5 + 1.0)", "np.sum(m + {})", "np.mean({} + {s})",
           "np.sum(np.sum(m + {}, axis=1) * {})")
+
+
+# functions and classes of programs that are `wide`
+_BESIDE = """
+class Pair:
+    def __init__(self, p, q):
+        self.p, self.q = p, q
+
+    def turn(self, z):
+        self.p, self.q = self.p - z * self.q * 0.5, self.q + z * self.p * 0.5
+
+    def both(self):
+        return self.p * self.q
+
+
+class Other(Pair):
+    def both(self):
+        return super().both() - self.p
+
+
+@dataclasses.dataclass
+class State:
+    at: np.ndarray
+    size: float
+
+    def moved(self, z, x):
+        return State(self.at * 0.5 + z * x, self.size * z)
+
+    def total(self):
+        return np.sum(self.at) * self.size
+
+
+def walked(w, z, x):
+    for i in range(len(w) - 1):
+        if w[i] > 1.5:
+            w[i] = 0.5 * z
+            break
+        w[i + 1] += w[i] * x[i % len(x)] * 0.3
+    part = w[::2]
+    part *= z
+    if z > 0.7:
+        return part[0]
+    for i in range(len(part)):
+        part[i] = math.sin(part[i]) + w[0] * 0.2
+    return part[-1] * w[0]
+
+
+def turned(w, z, x):
+    made = np.empty(len(w))
+    for i in range(len(w)):
+        made[i] = w[-1 - i] * x[i]
+        z = z * 0.9 + made[i] * 0.1
+        if z > 2.0:
+            return w, z
+    w[:2] = made[:2] * z
+    return made, z
+
+
+def shrunk(w, z, n):
+    if n == 0 or len(w) < 3:
+        return np.sum(w * w) * z
+    return shrunk(w[1:] * z + w[0], z * 0.9, n - 1) + w[-1]
+
+
+"""
 
 
 class _Program:
@@ -163,11 +256,12 @@ class _Program:
 
 def program(seed, wide=False):
     """The text of `f(x, a, m, n)`: x an array of 6 numbers or more, m a matrix of as many rows and columns. wide: with
-    masks, swaps, views, lists, `try`, complex numbers and inner functions."""
+    masks, swaps, views, lists, dicts, objects, `try`, complex numbers, inner functions and functions that write into
+    what they are given."""
     made = _Program(seed, wide)
     made.lines += ["def f(x, a, m, n):", "    b, c = 0.3 * a, x[0]", "    u = x * 0.5", "    v = np.zeros(len(x))"]
     for _ in range(made.random.randrange(2, 6)):
         made.statement(1, 3, False)
     made.lines.append("    return " + made.pick(("a + b * c + np.sum(u * v)", "c - b + u[0] * v[-1] + a",
                                                  "np.sum(np.tanh(u) + v) + a * b * c")))
-    return "\n".join(made.lines) + "\n"
+    return (_BESIDE if wide else "") + "\n".join(made.lines) + "\n"

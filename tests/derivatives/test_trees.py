@@ -8,6 +8,7 @@ import pytest
 
 import pyjitc
 from pyjitc import TypingError, grad, jacrev, jit, jvp, njit, value_and_grad, vjp, vmap
+from tests.derivatives.differences import agree
 
 X = np.array([0.3, 0.5, 1.2])
 W = np.linspace(-0.3, 0.5, 9).reshape(3, 3)
@@ -766,3 +767,75 @@ def test_derivatives_and_batches_take_trees_after_pickling(made, b):
     again = pickle.loads(pickle.dumps(function))
     for one in again, pickle.loads(pickle.dumps(again)):
         assert repr(one(p, x)) == repr(function(p, x))
+
+
+def spread(x):
+    p = {"a": x * 2.0, "b": x[1]}
+    q = {**p, "b": x[2] * x[1]}
+    return np.sum(q["a"]) * q["b"] + p["b"]
+
+
+def united(x):
+    p = {"a": x * 2.0, "b": x * 3.0}
+    q = p | {"b": x * x}
+    return np.sum(q["a"] * q["b"]) + p["b"][0]
+
+
+def made_by_dict(x):
+    p = {"a": x * 2.0, "b": x[1]}
+    q = dict(p, a=x * x)
+    return np.sum(q["a"]) * q["b"]
+
+
+def spread_in_a_loop(x):
+    state = {"place": x * 1.0, "speed": x[0]}
+    for _ in range(4):
+        state = {**state, "speed": state["speed"] - 0.1 * state["place"][1]}
+        state = state | {"place": state["place"] + 0.1 * state["speed"]}
+    return np.sum(state["place"] ** 2)
+
+
+@pytest.mark.parametrize("function", [spread, united, made_by_dict, spread_in_a_loop], ids=lambda x: x.__name__)
+def test_dicts_that_are_made_of_others(function):
+    agree(function, np.array([0.3, -0.7, 1.1]))
+
+
+def test_arguments_that_are_spread_into_other_dicts():
+    def f(p, x):
+        q = {**p, "b": p["b"] * x}
+        r = p | {"b": q["b"] * x}
+        return np.sum(q["w"] @ r["b"])
+
+    w, x = np.arange(4.0).reshape(2, 2), np.array([2.0, 3.0])
+    found = pyjitc.grad(f)({"w": w, "b": x}, x)
+    np.testing.assert_allclose(found["w"], np.outer(np.ones(2), x ** 3))
+    np.testing.assert_allclose(found["b"], np.sum(w, axis=0) * x ** 2)
+
+
+def test_a_batch_in_a_gradient_keeps_tuples_of_arrays():
+    """In each trip of the loop over the examples the layers are items of a list of tuples."""
+    def loss(layers, xs):
+        def end(x):
+            for _ in range(3):
+                (a, b), (c, d) = layers
+                x = x + 0.1 * (np.tanh(x @ a + b) @ c + d)
+            return x
+        return np.mean(pyjitc.vmap(end)(xs) ** 2)
+
+    random = np.random.default_rng(0)
+    layers = [(random.normal(size=(3, 4)), random.normal(size=4)), (random.normal(size=(4, 3)), random.normal(size=3))]
+    xs = random.normal(size=(4, 3))
+    found = pyjitc.grad(loss)(layers, xs)
+    for i in range(2):
+        for j in range(2):
+            up, down = ([[y + h * ((m, n) == (i, j)) for n, y in enumerate(layer)] for m, layer in enumerate(layers)]
+                        for h in (1e-6, -1e-6))
+            at = [np.mean(np.stack([_end(layers, x) for x in xs]) ** 2) for layers in (up, down)]
+            np.testing.assert_allclose(np.sum(found[i][j]), (at[0] - at[1]) / 2e-6, 1e-5)
+
+
+def _end(layers, x):
+    for _ in range(3):
+        (a, b), (c, d) = layers
+        x = x + 0.1 * (np.tanh(x @ a + b) @ c + d)
+    return x

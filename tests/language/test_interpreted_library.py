@@ -571,3 +571,39 @@ def test_functions_of_the_library_as_arguments(function, args):
     compiled = agree(function, *args)
     assert compiled.signatures
     agree(function, *args, compiled=jit(function))
+
+
+class Ledger:
+    def __init__(self, n):
+        self.n, self.log = n, []
+
+    @contextlib.contextmanager
+    def scope(self, k):
+        self.log.append(k)
+        self.n += k
+        try:
+            yield self.n
+        except ValueError as error:
+            self.log.append(str(error))
+        finally:
+            self.log.append("out")
+
+    def twice(self):
+        with self.scope(1) as a, self.scope(2) as b:
+            return a, b
+
+
+def managed_by_a_method(k):
+    ledger = Ledger(10)
+    with ledger.scope(k) as n:
+        total = n * 2
+    with ledger.scope(5):
+        if k == 2:
+            raise ValueError("bad")
+        total += 1
+    return total, ledger.twice(), ledger.n, ledger.log
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_a_method_that_is_a_context_manager(k):
+    agree(managed_by_a_method, k)

@@ -273,3 +273,17 @@ def test_two_arguments_of_an_overload_may_be_asked_for_by_literally():
         return scaled(x, n, m)
 
     assert f(2.0, 3, 4) == 68.0 and f(1, 7, 1) == 71
+
+
+def test_signatures_show_constants():
+    @njit
+    def item(a, k, *more):
+        return a[literally(k)] + len(more)
+
+    assert item.signatures == []
+    assert [item((1, 2.5), 1), item((1, 2.5), 0, 3)] == [2.5, 2]
+    pair = types.Tuple((types.int64, types.float64))
+    assert item.signatures == [(pair, types.literal(1), types.Tuple(())),
+                               (pair, types.literal(0), types.UniTuple(types.int64, 1))]
+    assert [one.return_type for one in item.nopython_signatures] == [types.float64, types.int64]
+    assert list(item.overloads) == item.signatures

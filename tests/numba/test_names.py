@@ -1,5 +1,6 @@
 """pyjitc.numba: Numba's names, their meanings, and their use under the name `numba`."""
 import ctypes
+import enum
 import gc
 import os
 import pathlib
@@ -20,6 +21,8 @@ from pyjitc.numba.typed import Dict, List
 from tests.oracle import same
 
 ROOT = pathlib.Path(pyjitc.__file__).parents[1]
+Colour, Size = enum.Enum("Colour", "RED BLUE"), enum.IntEnum("Size", {"BIG": 3})
+Bits, Mixed = enum.IntFlag("Bits", "LOW HIGH"), enum.Enum("Mixed", {"A": 1, "B": "x"})
 
 
 def run(code, *arguments, **variables):
@@ -68,11 +71,20 @@ def test_mistakes_in_options():
     (1, "int64"), (1.0, "float64"), (True, "bool"), (1j, "complex128"), (np.int8(1), "int8"), (None, "none"),
     (np.ones(3), "array(float64, 1d, C)"), (np.ones((3, 4))[:, ::2], "array(float64, 2d, A)"),
     (np.ones((3, 4)).T, "array(float64, 2d, F)"), ((1, 2), "UniTuple(int64 x 2)"), ((1, 2.0), "Tuple(int64, float64)"),
-    ("x", "unicode_type"), ([1], "reflected list(int64)<iv=None>"), ({1: 2.0}, "DictType[int64,float64]<iv=None>")])
+    ("x", "unicode_type"), ([1], "reflected list(int64)<iv=None>"), ({1: 2.0}, "DictType[int64,float64]<iv=None>"),
+    (b"x", "readonly bytes(uint8, 1d, C)"), (Colour.RED, "Enum<int64>(Colour)"), (Colour, "Enum class<int64>(Colour)"),
+    (Size.BIG, "IntEnum<int64>(Size)"), (Size, "IntEnum class<int64>(Size)"), (Bits.LOW, "int64"),
+    (np.random.default_rng(1), "NumPyRandomGeneratorType")])
 def test_typeof(value, text):
     found = nb.typeof(value)
     assert str(found) == text and found == nb.typeof(value) and hash(found) == hash(nb.typeof(value))
     assert pickle.loads(pickle.dumps(found)) == found
+
+
+def test_an_enum_with_values_of_several_types_has_no_type():
+    for value in (Mixed, Mixed.A):
+        with pytest.raises(ValueError, match="have several types"):
+            nb.typeof(value)
 
 
 def test_reflected_is_a_list_or_set_of_the_caller():

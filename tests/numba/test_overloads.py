@@ -1,5 +1,6 @@
 """Overloads of functions that already have a meaning, which stays where no overload returns a function."""
 import collections
+import enum
 import operator
 import os
 import subprocess
@@ -378,3 +379,23 @@ def test_a_function_that_is_its_own_overload():
         return described
 
     assert njit(lambda x: described(x))(3) == "plain"
+
+
+def test_enums_and_generators_of_random_numbers_have_types_of_their_own():
+    def described(x):
+        raise NotImplementedError
+
+    @overload(described)
+    def _(x):
+        text = f"{type(x).__name__} {x}"
+        return lambda x: text
+
+    colour, size = enum.Enum("Colour", "RED"), enum.IntEnum("Size", {"BIG": 3})
+    function = njit(lambda x: described(x))
+    for value, text in ((colour.RED, "EnumMember Enum<int64>(Colour)"), (colour, "EnumClass Enum class<int64>(Colour)"),
+                        (size.BIG, "IntEnumMember IntEnum<int64>(Size)"),
+                        (np.random.default_rng(1), "NumPyRandomGeneratorType NumPyRandomGeneratorType")):
+        assert function(value) == text
+    assert types.IntEnumClass(size, types.int64).member_type == numba.typeof(size.BIG)
+    drawn = njit((types.npy_rng,))(lambda rng: rng.random())
+    assert drawn(np.random.default_rng(1)) == np.random.default_rng(1).random()

@@ -58,10 +58,11 @@ def test_the_library_is_an_argument():
 def test_stages_one_by_one_are_the_whole():
     options = Options()
     typed = stages.infer(scaled, (Float,), options)
+    stubs = []
     text, objects, guards, *_ = module_text(stages.optimise(typed.functions, options), stages.calling(scaled, typed),
-                                            link.host_target(), options)
+                                            link.host_target(), options, stubs=stubs)
     whole = stages.compile_signature(scaled, (Float,), options)
-    assert link.to_object(text, link.host_target()) == whole.object
+    assert tuple(link.to_object(one, link.host_target()) for one in (text, *stubs)) == whole.object
     assert tuple(objects) == tuple(whole.objects) and guards == tuple(guard.symbol for guard in whole.guards)
 
 

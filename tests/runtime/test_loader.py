@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from pyjitc import njit
-from pyjitc.runtime import loader, platform, thunks
+from pyjitc.runtime import layouts, loader, platform, thunks
 from pyjitc.runtime.loader import Image, LoadError, load
 
 llvm = pytest.importorskip("llvmlite.binding")
@@ -189,6 +189,48 @@ def test_given_addresses():
         assert function(image, "f", ctypes.c_int64, ctypes.c_int64)(5) == 16
 
 
+BODY = """
+@table = internal constant [4 x i64] [i64 1, i64 2, i64 4, i64 8]
+@given = external global i8
+define hidden i64 @pyjitc_body.f(i64 %n) {
+  %at = getelementptr [4 x i64], ptr @table, i64 0, i64 %n
+  %v = load i64, ptr %at
+  %w = add i64 %v, ptrtoint (ptr @given to i64)
+  ret i64 %w
+}
+"""
+CALLER = """
+@table = internal constant [2 x i64] [i64 10, i64 20]
+@calls = global i64 0
+@given = external global i8
+declare i64 @pyjitc_body(i64)
+define i64 @entry(i64 %n) {
+  %c = load i64, ptr @calls
+  %d = add i64 %c, 1
+  store i64 %d, ptr @calls
+  %at = getelementptr [2 x i64], ptr @table, i64 0, i64 %n
+  %v = load i64, ptr %at
+  %called = call i64 @pyjitc_body(i64 %n)
+  %w = sub i64 %called, ptrtoint (ptr @given to i64)
+  %r = add i64 %v, %w
+  ret i64 %r
+}
+"""
+
+
+@pytest.mark.parametrize("reloc", ["default", "pic"])
+def test_two_objects_are_one_image(reloc):
+    """Their private names are their own, what one does not define the other may, and externals are found once."""
+    given = object()
+    for order in (1, -1):
+        image = load(tuple(compile_(text, reloc=reloc) for text in (BODY, CALLER)[::order]), {"given": given})
+        entry = function(image, "entry", ctypes.c_int64, ctypes.c_int64)
+        assert [entry(0), entry(1)] == [11, 22]
+        assert ctypes.c_int64.from_address(image.address("calls")).value == 2
+    with pytest.raises(LoadError):
+        load(compile_(CALLER, reloc=reloc), {"given": given})
+
+
 def test_half_floats():
     text = ("define double @f(double %x) {\n %h = fptrunc double %x to half\n %d = fpext half %h to double\n ret "
             "double %d\n}")
@@ -320,7 +362,7 @@ def test_platform_check(monkeypatch):
         platform.check()
 
 
-def test_layouts_are_compared_again_where_python_numpy_or_offsets_differ(monkeypatch, tmp_path):
+def test_layouts_are_compared_again_where_python_numpy_or_offsets_differ(monkeypatch, tmp_path, tmp_path_factory):
     def checked():
         monkeypatch.setattr(platform, "_checked", [])
         count = len(checks)
@@ -330,7 +372,7 @@ def test_layouts_are_compared_again_where_python_numpy_or_offsets_differ(monkeyp
     checks = []
     monkeypatch.setattr(platform.__spec__, "cached", str(tmp_path / "platform.cpython-311.pyc"))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    monkeypatch.setattr(platform, "_check_objects", lambda: checks.append(1))
+    monkeypatch.setattr(layouts, "_compare_objects", lambda p: checks.append(1))
     assert checked() and checked() and not list(tmp_path.iterdir())
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     assert checked() and not checked()
@@ -344,11 +386,13 @@ def test_layouts_are_compared_again_where_python_numpy_or_offsets_differ(monkeyp
         other.setattr(np, "__version__", "2.99.0")
         assert checked()
     with monkeypatch.context() as other:
-        other.setattr(platform, "__file__", np.__file__)  # another state of what is compared
+        folder = tmp_path_factory.mktemp("changed")
+        (folder / "layouts.py").write_text("")  # another state of what is compared
+        other.setattr(platform, "__file__", str(folder / "platform.py"))
         assert checked()
     with monkeypatch.context() as other:  # NumPy is being replaced while the process runs
         other.setattr(platform, "numpy_core", lambda: SimpleNamespace(__file__=str(tmp_path / "gone.so")))
-        other.setattr(platform, "_check_numpy", lambda: None)
+        other.setattr(layouts, "_compare_numpy", lambda p: None)
         assert checked() and checked()
     with monkeypatch.context() as other:
         other.setattr(platform, "DESCR", {**platform.DESCR, "more": 25})

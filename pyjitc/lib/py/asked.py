@@ -15,7 +15,7 @@ import struct
 import time
 
 from ...infer.constants import constant
-from ...infer.meaning import Apply, CallValue, Const, Mismatch, NotNative
+from ...infer.meaning import Apply, CallValue, Const, FieldGet, Mismatch, NotNative
 from ...infer.names import describe
 from ...ops.pyobject import PY_CALL, PY_UNBOX
 from ...ops.structure import METHOD_MAKE
@@ -85,6 +85,11 @@ def of_list(function, data, /, *args, **kwargs):
 
 def _replace(args, kwargs):
     if len(args) == 1 and isinstance(args[0].type, ObjectOf):
+        cls = args[0].type.cls
+        fields = getattr(cls, "__dataclass_fields__", {})
+        if fields and all([field.init for field in dataclasses.fields(cls)]) and len(fields) == len(
+                dataclasses.fields(cls)):
+            return CallValue(constant(cls), keywords={**{name: FieldGet(args[0], name) for name in fields}, **kwargs})
         return _asked(dataclasses.replace, args, kwargs, args[0].type)
     raise NotNative(f"dataclasses.replace() of {', '.join(describe(x.type) for x in args)} is not compiled",
                     "pass an object of one dataclass, and the new values by their names")

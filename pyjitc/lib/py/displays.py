@@ -3,14 +3,14 @@ from __future__ import annotations
 
 from ...base.lazy import lazy
 from ...infer.constants import constant
-from ...infer.expressions import key_error, list_of
-from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, NeedsList, Throw
+from ...infer.expressions import dict_of, key_error, list_of, members_of
+from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, NeedsDisplays, NeedsList, Throw
 from ...infer.names import describe
 from ...ops.arith import BNOT
 from ...ops.structure import METHOD_MAKE, PACK, STRUCT_GET, TUPLE_GET, TUPLE_MAKE
 from ...types.kinds import (
-    Bool, DictDisplay, DictItems, DictKeys, DictValues, Ended, Int, Iterator, List, ListDisplay, NoneType, Slice, Str,
-    Tuple, any_part, is_integer,
+    Bool, Dict, DictDisplay, DictItems, DictKeys, DictValues, Ended, Int, Iterator, List, ListDisplay, NoneType, Slice,
+    Str, Tuple, any_part, is_integer,
 )
 from ..build import number, whole_number
 from ..protocol import Protocol, text_by_python, uncallable
@@ -217,6 +217,11 @@ class _List(_Display):
 
 class _Dict(_Display):
     def binary(self, op, x, y, inplace):
+        if op == "|" and isinstance(y.type, DictDisplay) and not inplace:
+            return dict_of({**members_of(x), **members_of(y)}.items())
+        if op == "|" and isinstance(y.type, Dict):
+            raise NeedsDisplays("`|` of a dict whose keys are part of its type and one that is an object of Python is "
+                                "not compiled", "write {**p, **q}, or make both by dict(...)")
         if op == "*" and is_integer(y.type) or isinstance(y.type, (ListDisplay, DictDisplay)):
             raise refusals.not_yet(x.type, f"`{op}` of")
         return None

@@ -27,17 +27,15 @@ FUNCTIONS: dict[str, str] = {
     "conversions": "int float complex bool operator.index operator.truth",
     "formatting": "str repr ascii format chr ord bin oct hex bytes bytearray memoryview",
     "builtins": "abs divmod pow round hash isinstance issubclass type callable id operator.abs operator.add "
-                "operator.sub operator.mul "
-                "operator.matmul operator.truediv operator.floordiv operator.mod operator.pow operator.lshift "
-                "operator.rshift operator.and_ operator.or_ "
-                "operator.xor operator.eq operator.ne operator.lt operator.le operator.gt operator.ge "
-                "operator.neg operator.pos operator.invert operator.not_",
+                "operator.sub operator.mul operator.matmul operator.truediv operator.floordiv operator.mod "
+                "operator.pow operator.lshift operator.rshift operator.and_ operator.or_ operator.xor operator.eq "
+                "operator.ne operator.lt operator.le operator.gt operator.ge operator.neg operator.pos operator.invert "
+                "operator.not_",
     "getters": "operator.itemgetter operator.attrgetter operator.methodcaller operator.iadd operator.isub "
                "operator.imul operator.itruediv operator.ifloordiv operator.imod operator.ipow operator.imatmul "
                "operator.ilshift operator.irshift operator.iand operator.ior operator.ixor operator.concat "
                "operator.iconcat operator.contains operator.getitem operator.setitem operator.delitem operator.is_ "
-               "operator.is_not operator.countOf operator.indexOf functools.cmp_to_key "
-               "contextlib.suppress",
+               "operator.is_not operator.countOf operator.indexOf functools.cmp_to_key contextlib.suppress",
     "partials": "functools.partial",
     "caches": "functools.cache functools.lru_cache",
     "itertoolsmod": "itertools.count itertools.cycle itertools.repeat itertools.accumulate itertools.islice "
@@ -47,13 +45,12 @@ FUNCTIONS: dict[str, str] = {
                     "itertools.starmap itertools.groupby itertools.tee functools.reduce",
     "asked": "time.time time.monotonic time.perf_counter time.process_time time.thread_time time.time_ns "
              "time.monotonic_ns time.perf_counter_ns time.process_time_ns time.thread_time_ns time.sleep time.ctime "
-             "time.asctime time.strftime statistics.fmean statistics.stdev statistics.pstdev "
-             "statistics.geometric_mean statistics.correlation statistics.covariance struct.pack struct.calcsize "
-             "struct.unpack struct.unpack_from struct.pack_into struct.iter_unpack copy.copy copy.deepcopy "
-             "statistics.mean statistics.median statistics.median_low statistics.median_high "
-             "statistics.median_grouped statistics.harmonic_mean statistics.variance statistics.pvariance "
-             "statistics.mode statistics.multimode statistics.quantiles statistics.linear_regression "
-             "heapq.merge random.Random dataclasses.replace",
+             "time.asctime time.strftime statistics.fmean statistics.stdev statistics.pstdev statistics.geometric_mean "
+             "statistics.correlation statistics.covariance struct.pack struct.calcsize struct.unpack "
+             "struct.unpack_from struct.pack_into struct.iter_unpack copy.copy copy.deepcopy statistics.mean "
+             "statistics.median statistics.median_low statistics.median_high statistics.median_grouped "
+             "statistics.harmonic_mean statistics.variance statistics.pvariance statistics.mode statistics.multimode "
+             "statistics.quantiles statistics.linear_regression heapq.merge random.Random dataclasses.replace",
 }
 _modules = {name: lazy(f"pyjitc.lib.py.{name}") for name in (*FUNCTIONS, "mathmod", "cmathmod", "random_numbers")}
 # The module that a callable names as its own -> (prefix of its path in FUNCTIONS, the module)

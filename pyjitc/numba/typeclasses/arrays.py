@@ -25,7 +25,8 @@ class Buffer(Type):
     def __init__(self, dtype=None, ndim=1, layout="C", readonly=False, name=None):
         self.dtype, self.ndim, self.layout = dtype or uint8, ndim, layout
         self.mutable = type(self).mutable and not readonly
-        super().__init__(name or f"{self.role}({self.dtype}, {ndim}d, {layout})")
+        shown = self.role if self.mutable else f"readonly {self.role}"
+        super().__init__(name or f"{shown}({self.dtype}, {ndim}d, {layout})")
 
     @property
     def readonly(self):

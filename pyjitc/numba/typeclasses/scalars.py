@@ -139,13 +139,35 @@ class NPTimedelta(_NPTime):
 
 
 class EnumMember(Type):
+    """The type of a member of an enum whose values have the type `dtype`."""
+
+    basename = "Enum"
+
     def __init__(self, cls, dtype):
         self.instance_class, self.dtype = cls, dtype
-        super().__init__(f"{type(self).__name__}<{dtype}>({cls.__name__})")
+        super().__init__(f"{self.basename}<{dtype}>({cls.__name__})")
 
 
 class IntEnumMember(EnumMember):
-    pass
+    basename = "IntEnum"
+
+
+class EnumClass(EnumMember):
+    """The type of an enum itself."""
+
+    basename = "Enum class"
+
+    @property
+    def member_type(self):
+        return EnumMember(self.instance_class, self.dtype)
+
+
+class IntEnumClass(EnumClass):
+    basename = "IntEnum class"
+
+    @property
+    def member_type(self):
+        return IntEnumMember(self.instance_class, self.dtype)
 
 
 class RangeType(Type):
@@ -170,6 +192,14 @@ class RawPointer(Opaque):
     type = kinds.uint64
 
 
+class NumPyRandomGeneratorType(Type):
+    """The type of a generator of random numbers, `np.random.Generator`."""
+
+    @property
+    def type(self):
+        return kinds.Instance(np.random.Generator)
+
+
 int8, int16, int32, int64 = (Integer(f"int{bits}") for bits in (8, 16, 32, 64))
 uint8, uint16, uint32, uint64 = (Integer(f"uint{bits}") for bits in (8, 16, 32, 64))
 float16, float32, float64 = (Float(f"float{bits}") for bits in (16, 32, 64))
@@ -180,6 +210,7 @@ ellipsis = EllipsisType("...")
 unicode_type = string = UnicodeType("unicode_type")
 pyobject = ffi_forced_object = PyObject("pyobject")
 voidptr = RawPointer("void*")
+npy_rng = NumPyRandomGeneratorType("NumPyRandomGeneratorType")
 slice2_type, slice3_type = SliceType("slice<a:b>", 2), SliceType("slice<a:b:c>", 3)
 intp = int_ = long_ = longlong = ssize_t = i8 = int64
 uintp = uint = ulong = ulonglong = size_t = u8 = uint64

@@ -28,6 +28,7 @@ from ...ops.random import RANDOM_CALL, RANDOM_DRAW, REJECTING
 from ...types import kinds as k
 from ...types.classes import FIXED_MODULES
 from ...types.tangents import holds_complex, is_varying, varies
+from ..frame import OF_ADDRESSES
 from ..unions import Unions
 from .builder import refused
 
@@ -40,7 +41,7 @@ _OBJECTS = frozenset((py.PY_BOX, py.PY_CALL))  # active values may go into them:
 _CONTAINERS = ((k.Dict, "a dict"), (k.List, "a list"), (k.Set, "a set"), (k.ObjectOf, "an object"),
                (k.Iterator, "an iterator"))
 _INSTEAD = "use numbers, arrays and tuples, or lists and dicts of numbers and objects that only this function has"
-_OF_ADDRESSES = frozenset((mem.ARRAY_DATA, s.SELECT, s.STRUCT_MAKE, s.STRUCT_GET, a.CAST, a.IADD, a.ISUB, a.IMUL))
+_FROM_ADDRESSES = OF_ADDRESSES | {s.SELECT, s.STRUCT_MAKE, s.STRUCT_GET, a.CAST}
 _OF_COMPLEX = frozenset((a.COMPLEX_MAKE, a.REAL, a.IMAG))
 # structural operations whose derivatives the transforms know
 _KNOWN = _OF_COMPLEX | _OBJECTS | frozenset((
@@ -446,7 +447,7 @@ def arrays_behind(inst: Inst) -> list[Value]:
     for x in work:  # appended to during the iteration
         if type(x.type) is k.Array:
             found[x] = None
-        elif x not in seen and x.inst is not None and x.inst.op in _OF_ADDRESSES:
+        elif x not in seen and x.inst is not None and x.inst.op in _FROM_ADDRESSES:
             seen.add(x)
             work += x.inst.args
     return list(found)

@@ -1,9 +1,10 @@
 """Replace lists and objects that only this function uses by variables: one for each part of their items and attributes.
 
 A list becomes its length and one array for each part of an item, with room for more; a list of arrays has their
-elements one after the other in one array, and where each begins in another. An object of a class of the program becomes
-one variable for each attribute. This is done for a group of values that may refer to the same lists or objects, if a
-single instruction makes all of these, and if only operations that are known here use them.
+elements one after the other in one array, and where each begins in another. This is done for a group of values that may
+refer to the same lists, if a single instruction makes all of these, and if only operations that are known here use
+them. An object of a class of the program becomes one variable for each attribute and each name that it gets: see
+owned_objects.py. Objects and lists that are items of lists become numbers: see `_Pools`.
 Before:  s = list_new : list[float64] ; list_append s, x ; y = list_get s, i
 After:   items = array_new 0 ; n = 0 ; items[n] = x ; n = n + 1 ; y = items[i]
 """
@@ -15,6 +16,7 @@ import numpy as np
 
 from ...ir.cfg import Dominators, blocks_after, reverse_postorder
 from ...ir.core import Block, Edge, Function, Inst, Value
+from ...ops import arith as a
 from ...ops import containers as lists
 from ...ops import control as c
 from ...ops import memory as mem
@@ -33,11 +35,12 @@ from .activity import Classes
 from .builder import Builder
 from .opened import end_blocks_at_raises
 from .owned_loops import write_out
+from .owned_objects import OF_OBJECTS, field_types, open_objects, reads_what_is_set
 from .owned_variables import (
-    DictVariables, ListVariables, ObjectVariables, PoolVariables, RecordVariables, constant_of, fits, holds_arrays,
-    joined, leaves_of, may_vary,
+    DictVariables, ListVariables, PoolVariables, RecordVariables, constant_of, fits, holds_arrays, leaves_of, may_vary,
 )
 from .targets import targets
+from .variables import Variable, read, write
 
 __all__ = ["open_owned"]
 
@@ -46,7 +49,6 @@ _DICTS = frozenset((tables.DICT_GET, tables.DICT_SET, tables.DICT_FIND, tables.D
                     tables.DICT_NEXT, tables.DICT_HOLD))
 _LISTS = frozenset((lists.LIST_GET, lists.LIST_SET, lists.LIST_APPEND, lists.LIST_POP, lists.LIST_LEN))
 _NEW = frozenset((mem.ARRAY_NEW, NEST, c.INVOKE))
-_OF_OBJECTS = frozenset((FIELD_CHECK, FIELD_GET, FIELD_PEEK, FIELD_SET))
 _STACKED = {0: "stacked", 1: "stacked_at_1", -1: "stacked_at_end"}
 
 
@@ -54,7 +56,8 @@ def open_owned(fn: Function, helpers) -> bool:
     """Replace all lists and objects for which this is possible. Returns whether there were any."""
     if not any(inst.op in _MAKES for block in fn.blocks for inst in block.insts):
         return False
-    return write_out(fn, helpers) or _Pools(fn, helpers).run() or _Opening(fn, helpers).run()
+    return write_out(fn, helpers) or _Pools(fn, helpers).run() or open_objects(fn) or _Opening(fn, helpers).run(
+        ) or _ObjectPools(fn, helpers).run()
 
 
 class _Group:
@@ -90,8 +93,7 @@ class _Opening:
         of = {x: group for group in groups for x in group.values}
         for group in groups:
             name = group.made[0].result.name
-            group.parts = (ObjectVariables(group, name) if group.made[0].op is OBJECT_NEW
-                           else RecordVariables(group.made[0], name) if self.is_record(group)
+            group.parts = (RecordVariables(group.made[0], name) if self.is_record(group)
                            else DictVariables(group.made[0].result.type, name, self.helpers)
                            if group.made[0].op is tables.DICT_NEW
                            else ListVariables(self.item(group), name, self.helpers))
@@ -181,30 +183,7 @@ class _Opening:
         if not all(self.dom.dominates(self.home[made], block) for block in group.params):
             return False  # it may be a list that an earlier trip of a loop made
         group.uses = [(inst, x) for inst, x in group.uses if x in inst.args]
-        if made.op is OBJECT_NEW:
-            return self.is_object(group)
         return self.is_dict(group) if made.op is tables.DICT_NEW else self.is_list(group)
-
-    def is_object(self, group) -> bool:
-        types: dict[str, set] = {}
-        sets: dict[str, list[Inst]] = {}
-        for inst, x in group.uses:
-            if inst.op not in _OF_OBJECTS or inst.args[0] is not x or x in inst.args[1:]:
-                return False
-            name = inst.attrs["name"]
-            types.setdefault(name, set()).add((inst.result or inst.args[1]).type)
-            if inst.op is FIELD_SET:
-                sets.setdefault(name, []).append(inst)
-        # the attribute may be missing; the interpreter must then raise
-        for inst, _ in group.uses:
-            if inst.op in (FIELD_GET, FIELD_PEEK) and not any(
-                    self.comes_before(one, inst) for one in sets.get(inst.attrs["name"], ())):
-                return False
-        return all(len(found) == 1 or joined(found) is not None for found in types.values())
-
-    def comes_before(self, one, inst) -> bool:
-        p, q = self.home[one], self.home[inst]
-        return p.insts.index(one) < q.insts.index(inst) if p is q else self.dom.dominates(p, q)
 
     def item(self, group):
         return group.made[0].result.type.item
@@ -235,7 +214,7 @@ class _Opening:
                 return False
         if any(not fits(x.type, item) for x in given):
             return False
-        return not holds_arrays(item) or self.are_constant(group)
+        return not holds_arrays(item) or self.are_constant([*group.made, *(inst for inst, _ in group.uses)])
 
     def is_dict(self, group) -> bool:
         made = group.made[0]
@@ -269,17 +248,17 @@ class _Opening:
         return all(inst.op in (tables.DICT_LEN, tables.DICT_HOLD) or inst.op in (tables.DICT_GET, tables.DICT_SET)
                    and constant_of(inst.args[1]) in keys for inst, _ in group.uses)
 
-    def are_constant(self, group) -> bool:
-        """Whether no array is written into after it was put into the list, or after it was taken out of the list. The
-        variables hold copies of the elements, which would miss such writes."""
+    def are_constant(self, insts) -> bool:
+        """Whether no array is written into after one of these instructions has put it into a list or an object, or has
+        taken it out. The variables hold copies of the elements, which would miss such writes."""
         classes = Classes(self.fn)
         written: dict[Value, list[tuple[Inst, Value]]] = {}
         for block in self.order:
             for inst in block.insts:
                 for x in targets(inst):
                     written.setdefault(classes.of(x), []).append((inst, x))
-        for inst in [*group.made, *(inst for inst, _ in group.uses)]:
-            if inst.op in (lists.LIST_GET, lists.LIST_POP):
+        for inst in insts:
+            if inst.op in (lists.LIST_GET, lists.LIST_POP, FIELD_GET, FIELD_PEEK):
                 # arrays that are made here are checked below, where they are put into the list
                 made = [root_of(x).inst for _, x in written.get(classes.of(inst.result), ())]
                 if any(i is None or i.op not in _NEW for i in made):
@@ -363,7 +342,7 @@ class _Opening:
 
 
 def _is_owned(t) -> bool:
-    return type(t) is k.List or type(t) is k.Dict or isinstance(t, k.ObjectOf)
+    return type(t) is k.List or type(t) is k.Dict
 
 
 class _Pools:
@@ -488,6 +467,174 @@ class _Pools:
                     block.insts.append(inst)
         substitute(self.fn.blocks, replace)
         variables.build(self.fn)
+
+
+class _ObjectPools:
+    """Objects that are items of lists, attributes of other objects, or have several names. All objects of one kind are
+    put into one pool, and are numbers; the pool has a list of the values of each attribute.
+    Before:  o = object_new ; field_set o, x {name: 'p'} ; list_append s, o
+    After:   o = n ; n = n + 1 ; p[o] = x ; list_append s, o"""
+
+    def __init__(self, fn, helpers):
+        self.fn, self.helpers = fn, helpers
+        self.classes = Unions()
+
+    def run(self) -> bool:
+        self.opening = _Opening(self.fn, self.helpers)
+        insts = [inst for block in self.opening.order for inst in block.insts]
+        if not any(inst.op is OBJECT_NEW for inst in insts):
+            return False
+        values = [p for block in self.opening.order for p in block.params]
+        values += [inst.result for inst in insts if inst.result is not None]
+        self.values = [v for v in values if isinstance(v.type, k.ObjectOf) or _is_of_objects(v.type)]
+        self.join(insts)
+        found = {self.classes.of(v) for v in self.values if isinstance(v.type, k.ObjectOf)}
+        found -= {self.classes.of(v) for v in self.values if not self.is_known(v)}
+        found = {x for x in found if self.are_right(x, insts)}
+        # an object that is an attribute of another, or an item of a list, that stays as it is does, too
+        while found:
+            closed = {self.classes.of(x) for inst in insts for x in _held_by(inst)
+                      if self.classes.of(inst.args[0] if inst.args and inst.op is not lists.LIST_NEW else inst.result)
+                      not in found and isinstance(x.type, k.ObjectOf) and inst.op in OF_OBJECTS}
+            if not closed & found:
+                break
+            found -= closed
+        if not found:
+            return False
+        self.rewrite(found)
+        return True
+
+    def join(self, insts) -> None:
+        """Find the values that may be the same objects; a list is in the class of its items."""
+        fields: dict[tuple[Value, str], Value] = {}
+        for inst in insts:
+            for e in inst.edges():
+                for p, x in zip(e.block.params, e.args):
+                    if isinstance(p.type, k.ObjectOf) or _is_of_objects(p.type):
+                        self.classes.join(x, p)
+            if inst.op in OF_OBJECTS:
+                continue
+            for x in _held_by(inst):
+                self.classes.join(inst.result if inst.op is lists.LIST_NEW else inst.args[0], x)
+            if inst.op is lists.HOLDS and _is_of_objects(inst.result.type):
+                self.classes.join(inst.args[0], inst.result)
+        before = -1
+        while before != len(fields):  # objects that are the same attribute
+            before = len(fields)
+            fields = {}
+            for inst in insts:
+                for x in _held_by(inst) if inst.op in OF_OBJECTS else ():
+                    if isinstance(x.type, k.ObjectOf):
+                        key = self.classes.of(inst.args[0]), inst.attrs["name"]
+                        self.classes.join(fields.setdefault(key, x), x)
+
+    def is_known(self, v: Value) -> bool:
+        """Whether this class knows all that is done with an object, or with a list of them."""
+        made, is_list = v.inst, _is_of_objects(v.type)
+        if made is None:
+            if v in self.fn.entry.params:
+                return False
+        elif made.op not in ((lists.LIST_NEW, lists.HOLDS, s.UNDEF) if is_list else
+                             (OBJECT_NEW, FIELD_GET, FIELD_PEEK, lists.LIST_GET, lists.LIST_POP, s.UNDEF)):
+            return False
+        for user in self.opening.users.get(v, ()):
+            if user.op in (c.JUMP, c.BRANCH, c.SWITCH) or is_list and user.op is lists.HOLDS:
+                continue
+            if is_list and (user.op not in _LISTS or user.args[0] is not v or v in user.args[1:]):
+                return False
+            if not is_list and not (user.op in OF_OBJECTS or user.op is lists.LIST_NEW and _is_of_objects(
+                    user.result.type) or user.op in _LISTS and user.args[0] is not v):
+                return False
+        return True
+
+    def are_right(self, x: Value, insts) -> bool:
+        """Whether the attributes of the objects of a class can be items of lists, and are set where they are read."""
+        uses = [inst for inst in insts if inst.op in OF_OBJECTS and self.classes.of(inst.args[0]) is x]
+        types = field_types(inst for inst in uses if inst.op is not FIELD_CHECK)
+        if not types or not all(isinstance(t, k.ObjectOf) or leaves_of(t) is not None for t in types.values()):
+            return False
+        if not any(isinstance(t, k.ObjectOf) or any(map(may_vary, leaves_of(t))) for t in types.values()):
+            return False
+        read = frozenset(inst.attrs["name"] for inst in uses if inst.op in (FIELD_GET, FIELD_PEEK))
+        wanted = {inst: read for inst in insts for y in _held_by(inst)
+                  if isinstance(y.type, k.ObjectOf) and self.classes.of(y) is x}
+        names = [v for v in self.values if isinstance(v.type, k.ObjectOf) and self.classes.of(v) is x]
+        if not reads_what_is_set(self.fn, names, wanted):
+            return False
+        arrays = {name for name, t in types.items() if not isinstance(t, k.ObjectOf) and holds_arrays(t)}
+        return not arrays or self.opening.are_constant([
+            inst for inst in uses if inst.op is not FIELD_CHECK and inst.attrs["name"] in arrays])
+
+    def rewrite(self, found: set[Value]) -> None:
+        end_blocks_at_raises(self.fn)
+        insts = [inst for block in reverse_postorder(self.fn) for inst in block.insts]
+        of = {v: self.classes.of(v) for v in self.values if self.classes.of(v) in found}
+        pools: dict[Value, dict[str, ListVariables]] = {}
+        counts = {x: Variable("count", k.Int) for x in found}
+        for x in found:
+            types = field_types(inst for inst in insts if inst.op in OF_OBJECTS and inst.op is not FIELD_CHECK
+                                and of.get(inst.args[0]) is x) or {}
+            pools[x] = {name: ListVariables(k.Int if isinstance(t, k.ObjectOf) else t, name, self.helpers)
+                        for name, t in types.items()}
+        replace: dict[Value, Value] = {}
+        for v in of:
+            if isinstance(v.type, k.ObjectOf):
+                v.type = k.Int
+            else:
+                v.type = k.List(k.Int)
+                if v.inst is not None and "type" in v.inst.attrs:
+                    v.inst.attrs = {**v.inst.attrs, "type": v.type}
+        for block in reverse_postorder(self.fn):
+            insts, block.insts = block.insts, []
+            b = Builder(block.insts)
+            if block is self.fn.entry:
+                for x in found:
+                    write(b, counts[x], b.const(0, k.Int))
+                    for column in pools[x].values():
+                        column.made(b, ())
+            for inst in insts:
+                b.at(inst)
+                if inst.op is OBJECT_NEW and inst.result in of:
+                    x = of[inst.result]
+                    number = replace[inst.result] = read(b, counts[x])
+                    one = b.const(1, k.Int)
+                    for column in pools[x].values():
+                        column.reserve(b, number, one)
+                    write(b, counts[x], b.op(a.IADD, number, one))
+                elif inst.op is s.UNDEF and inst.result in of and inst.result.type is k.Int:
+                    replace[inst.result] = b.const(0, k.Int)
+                elif inst.op in OF_OBJECTS and inst.args[0] in of:
+                    if inst.op is FIELD_CHECK:
+                        continue
+                    column = pools[of[inst.args[0]]][inst.attrs["name"]]
+                    if inst.op is FIELD_SET:
+                        column.put(b, *inst.args)
+                        continue
+                    y = column.get(b, inst.args[0])
+                    replace[inst.result] = y if y.type is inst.result.type else b.op(
+                        s.UNION_GET, y, type=inst.result.type)
+                else:
+                    block.insts.append(inst)
+        substitute(self.fn.blocks, replace)
+        variables.build(self.fn)
+
+
+def _held_by(inst: Inst) -> list[Value]:
+    """The objects, and lists of them, that an instruction puts into a list or an attribute, or takes out of one."""
+    op = inst.op
+    if op is lists.LIST_NEW:
+        found = list(inst.args) if _is_of_objects(inst.result.type) else []
+    elif op in OF_OBJECTS:
+        found = inst.args[1:] if op is FIELD_SET else [inst.result] if inst.result is not None else []
+    elif op in _LISTS and op is not lists.LIST_LEN and _is_of_objects(inst.args[0].type):
+        found = inst.args[-1:] if op in (lists.LIST_SET, lists.LIST_APPEND) else [inst.result]
+    else:
+        found = []
+    return [x for x in found if isinstance(x.type, k.ObjectOf)]
+
+
+def _is_of_objects(t) -> bool:
+    return type(t) is k.List and isinstance(t.item, k.ObjectOf)
 
 
 def _is_row(t) -> bool:

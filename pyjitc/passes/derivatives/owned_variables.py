@@ -12,14 +12,13 @@ from ...ops import control as c
 from ...ops import memory as mem
 from ...ops import structure as s
 from ...ops import tables
-from ...ops.objects import FIELD_CHECK, FIELD_SET, OBJECT_NEW
 from ...ops.pyobject import PY_BOX, PY_UNBOX
 from ...types import kinds as k
 from ...types.lattice import dtype_of, type_of_dtype
 from ...types.tangents import is_number_that_varies
 from .variables import Variable, read, write
 
-__all__ = ["DictVariables", "ListVariables", "ObjectVariables", "PoolVariables", "RecordVariables", "constant_of",
+__all__ = ["DictVariables", "ListVariables", "PoolVariables", "RecordVariables", "constant_of",
            "fits", "holds_arrays", "joined", "leaves_of", "may_vary"]
 
 
@@ -126,12 +125,16 @@ class ListVariables:
         for x in given:
             self.append(b, x)
 
+    def reserve(self, b, n, more):
+        """Make room for more items behind n of them."""
+        for items, used in zip(self.items, self.used):
+            if used is None:
+                write(b, items, self.call(b, "room", read(b, items), n, more))
+
     def append(self, b, x):
         n = read(b, self.n)
         one = b.const(1, k.Int)
-        for items, used in zip(self.items, self.used):
-            if used is None:
-                write(b, items, self.call(b, "room", read(b, items), n, one))
+        self.reserve(b, n, one)
         self.put(b, n, x)
         write(b, self.n, b.op(a.IADD, n, one))
 
@@ -365,27 +368,3 @@ class RecordVariables:
         if op is tables.DICT_GET:
             return read(b, self.items[constant_of(inst.args[1])])
         return None
-
-
-class ObjectVariables:
-    """The variables of an object."""
-
-    def __init__(self, group, name):
-        types: dict[str, set] = {}
-        for inst, _ in group.uses:
-            types.setdefault(inst.attrs["name"], set()).add((inst.result or inst.args[1]).type)
-        self.fields = {field: Variable(f"{name}.{field}", joined(found) if len(found) > 1 else next(iter(found)))
-                       for field, found in types.items()}
-
-    def run(self, b, inst, repeated):
-        if inst.op is OBJECT_NEW or inst.op is FIELD_CHECK:
-            return None
-        field = self.fields[inst.attrs["name"]]
-        if inst.op is FIELD_SET:
-            x = inst.args[1]
-            write(b, field, x if x.type is field.type else b.op(s.UNION_MAKE, x, type=field.type))
-            return None
-        found = read(b, field)
-        if found.type is not inst.result.type:
-            found = b.op(s.UNION_GET, found, type=inst.result.type)
-        return found

@@ -252,8 +252,11 @@ def _part(b, x, n):
 
 
 def _has_items_of_several_types(block: Block) -> bool:
-    """Whether a block indexes a tuple whose items differ in more than the order of their elements in memory."""
+    """Whether a block indexes a tuple whose items are objects, or differ in more than the order of their elements in
+    memory."""
     for inst in block.insts:
+        if inst.op is s.TUPLE_AT and isinstance(inst.result.type, k.ObjectOf):
+            return True
         if inst.op is s.TUPLE_AT and type(inst.result.type) is k.Union:
             if len({(t.dtype, t.ndim) if type(t) is k.Array else t for t in inst.result.type.members}) > 1:
                 return True

@@ -39,7 +39,7 @@ class Tape:
         self.form, self.act, self.fn = form, act, form.fn
         self.rblocks, self.owner, self.ks = rblocks, owner, ks
         self.shadows, self.helpers = shadows, helpers
-        self.parts: dict[Value, list[Value]] = {}  # complex number that is kept -> its parts
+        self.parts: dict[Value, list[Value]] = {}  # complex number or tuple that is kept -> its parts
         self.arrays: dict[Value, tuple] = {}  # array whose elements are kept -> (tape, position, lengths)
         # variables for values that are defined before the loops and may not be computed on all paths
         self.kept: dict[Value, Variable] = {}
@@ -109,11 +109,12 @@ class Tape:
                 if i is not None and v in taped and i.op is not mem.ARRAY_VIEW and _is_cheap(i.op) and all(
                         self.free(x) or x in taped and x is not v for x in i.args):
                     del taped[v]
-        for v in list(taped):
+        work = list(taped)
+        for v in work:  # appended to during the iteration
             if type(v.type) is k.Array:
                 self.keep_elements(v, taped)
-            elif k.is_complex(v.type):
-                self.keep_parts(v, taped)
+            elif k.is_complex(v.type) or type(v.type) is k.Tuple:
+                work += self.keep_parts(v, taped)
         self.taped = taped
 
     def position(self, v):
@@ -202,13 +203,16 @@ class Tape:
         given = i.args[:1] if i.op.traits & CHECKS_FIRST else i.args
         return tuple(dict.fromkeys(x for y in given for x in self.leaves(y)))
 
-    def keep_parts(self, v, taped):
-        """Keep the two parts of a complex number in its place."""
+    def keep_parts(self, v, taped) -> list[Value]:
+        """Keep the two parts of a complex number in its place, or the items of a tuple. Returns these."""
         del taped[v]
         b = Builder([], v.inst)
-        self.parts[v] = list(b.parts(v))
-        taped.update(dict.fromkeys(self.parts[v]))
+        self.parts[v] = list(b.parts(v)) if type(v.type) is not k.Tuple else [
+            b.op(s.TUPLE_GET, v, index=n) for n in range(len(v.type.elements))]
+        found = [x for x in self.parts[v] if not has_one_value(x.type)]
+        taped.update(dict.fromkeys(found))
         self.form.insert_behind(v, b.insts)
+        return found
 
     def keep_elements(self, v, taped):
         """Keep the elements of an array on a tape of their own, and read them through a view."""
@@ -447,7 +451,9 @@ class Tape:
         if v in self.arrays:
             return self.elements_back(b, v, go)
         if v in self.parts:
-            return b.op(a.COMPLEX_MAKE, *map(go, self.parts[v]))
+            parts = list(map(go, self.parts[v]))
+            return b.op(s.TUPLE_MAKE, *parts, cls=v.type.cls) if type(v.type) is k.Tuple else b.op(
+                a.COMPLEX_MAKE, *parts)
         if loop is None:
             home = form.home[v]
             if form.dom.dominates(home, form.out) and (i is None or home.insts[0].unwind is None):

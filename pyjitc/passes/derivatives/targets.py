@@ -8,6 +8,7 @@ from ...ops import memory as mem
 from ...ops.control import INVOKE
 from ...ops.exceptions import EXC_THROW, THROW
 from ...ops.nest import NEST, NEST_INTO, NESTS, kernels
+from ...ops.objects import FIELD_SET
 from ...ops.structure import CHOOSE, SELECT, TUPLE_AT, TUPLE_GET, TUPLE_MAKE
 from ...ops.pyobject import PY_CALL
 from ...types.kinds import Array, Tuple, any_part
@@ -31,7 +32,7 @@ def targets(inst: Inst) -> list[Value]:
         return []
     if op is PY_CALL:
         return [x for x in written(inst)[0] if type(x.type) is Array]
-    if regions_written(op.effects) & ELEMENTS:
+    if regions_written(op.effects) & ELEMENTS and op is not FIELD_SET:  # it stores the reference
         return arrays_behind(inst)
     return []
 

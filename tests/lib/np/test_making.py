@@ -159,3 +159,9 @@ def test_numbers_are_copied_where_the_rule_of_casting_allows_it(function, dtype)
             assert isinstance(found[1], TypingError) and str(found[1]).startswith(str(expected[1])), (x, found)
         elif type(x) is not complex:  # which is refused where the array holds real numbers
             assert not difference(expected, found), (x, expected, found)
+
+
+def test_a_number_of_numpy_as_a_dtype():
+    for function in (lambda x: np.eye(2, dtype=x), lambda x: np.zeros(2, x), lambda x: np.arange(2, dtype=x),
+                     lambda x: np.ones(2).astype(x), lambda x: np.array([1, 2], x)):
+        agree_on(function, *((x,) for x in (np.float32(3), np.complex64(1), np.int8(2), np.bool_(1))))

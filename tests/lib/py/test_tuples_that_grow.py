@@ -77,6 +77,31 @@ def cart(pools):
     return found
 
 
+@case((5,), (0,))
+def in_a_dict(n):
+    groups = {}
+    for i in range(n):
+        groups[i % 2] = groups.get(i % 2, ()) + (i,)
+    return groups
+
+
+@case((5,), (0,))
+def added_in_a_dict(n):
+    groups = {}
+    for i in range(n):
+        groups.setdefault(i % 2, ())
+        groups[i % 2] += (i, str(i))
+    return groups
+
+
+@case((5,), (0,))
+def in_a_list(n):
+    rows = [(), ()]
+    for i in range(n):
+        rows[i % 2] = rows[i % 2] + (i,)
+    return rows
+
+
 @each(CASES)
 def test_tuples_that_grow(function, calls):
     check(function, calls)

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import Const, NotConstant, Throw
+from ....infer.meaning import Call, Const, NotConstant, Throw
 from ....ops.arith import IADD, ISUB
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ....types import kinds as k
@@ -26,14 +26,24 @@ def common_type(a, b):
 
 @intrinsic
 def known(mode):
-    """The mode, which must be a constant."""
+    """The mode, which must be a constant or a text."""
     if not mode.known:
+        if mode.type is k.Str:
+            return Call(checked_mode, mode)
         raise NotConstant("the mode must be known at compile time", "write 'full', 'same' or 'valid'")
     value = mode.value
     if value not in ("full", "same", "valid", 0, 1, 2):
         if isinstance(value, str) and value[:1] in ("f", "s", "v"):
             return Throw(ValueError, "Use one of 'valid', 'same', or 'full' for convolve/correlate mode")
         return Throw(ValueError, f"mode must be one of 'valid', 'same', or 'full' (got {value!r})")
+    return mode
+
+
+def checked_mode(mode):
+    if mode not in ("full", "same", "valid"):
+        if mode[:1] in ("f", "s", "v"):
+            raise ValueError("Use one of 'valid', 'same', or 'full' for convolve/correlate mode")
+        raise ValueError(f"mode must be one of 'valid', 'same', or 'full' (got {mode!r})")
     return mode
 
 

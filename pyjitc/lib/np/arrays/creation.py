@@ -30,6 +30,8 @@ def scalar_of(x: Expr):
     """The NumPy scalar type that a dtype argument names; raises Mismatch for others."""
     if isinstance(x.type, DType):
         return x.type.scalar
+    if kinds.is_numpy_scalar(x.type):  # a number of NumPy has a dtype
+        return x.type
     value = x.type.value if isinstance(x.type, Singleton) else x.value
     if is_integer(x.type):
         raise Mismatch(f"Cannot interpret {'an int' if value is UNKNOWN else repr(str(value))} as a data type",

@@ -99,8 +99,7 @@ def insert_at(a, places, values, axis):
     new = np.empty(with_length(a.shape, axis, more, 0), a.dtype)
     if not fits(values.shape, new.shape, 1):
         raise ValueError(f"shape mismatch: value array of shape {shape_text(values.shape)} could not be broadcast to "
-                         f"indexing result of shape "
-                         f"{shape_text(new.shape)}")
+                         f"indexing result of shape {shape_text(new.shape)}")
     new[...] = values
     new_rows = np.moveaxis(new, axis, 0)
     for i in range(more):
@@ -278,8 +277,7 @@ def _depth(x, path="arrays"):
     """(depth of the nested lists, largest number of axes of an array in them), or the Throw of NumPy's error."""
     if isinstance(x.type, k.Tuple):
         return Throw(TypeError, f"{path} is a tuple. Only lists can be used to arrange blocks, and np.block does not "
-                                f"allow implicit "
-                     "conversion from tuple to ndarray.")
+                                f"allow implicit conversion from tuple to ndarray.")
     if not is_list(x.type):
         if not isinstance(x.type, k.Array) and not k.is_number(x.type):
             raise NotNative(f"np.block of {a_type(x.type)} is not compiled", "use arrays and numbers in lists")

@@ -146,9 +146,8 @@ def _reduce(ufunc, array: ArrayLike, axis=0, dtype=None, out=None, keepdims: Con
     keep = bool(keepdims)
     if out is not None and out.type.ndim != a.type.ndim - (0 if keep else len(axes)):
         more = " (must match the operand's when keepdims=True)" if keep else ""
-        return Throw(ValueError, f"output parameter for reduction operation {name} has the wrong number of "
-                                 f"dimensions: Found {out.type.ndim} "
-                     f"but expected {a.type.ndim - (0 if keep else len(axes))}{more}")
+        return Throw(ValueError, f"output parameter for reduction operation {name} has the wrong number of dimensions: "
+                                 f"Found {out.type.ndim} but expected {a.type.ndim - (0 if keep else len(axes))}{more}")
     if where is not None and where.known and where.value is True:
         where = None
     start = (NONE if function.identity is None or no_initial

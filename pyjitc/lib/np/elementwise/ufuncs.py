@@ -10,6 +10,7 @@ from typing import Callable
 
 import numpy as np
 
+from ....base.errors import CompileError
 from ....base.lazy import lazy
 from ....base.named import Named
 from ....infer.meaning import Call, Const, Expr, Mismatch, NotNative
@@ -74,7 +75,13 @@ def _find(ufunc, types, dtype, casting, outs):
         types = tuple(map(numpy_counterpart, types))
     if record is not None and record.dynamic and dtype is None:
         inputs = element_types(types)
-        return _made_loop(record, inputs, record.result_types(inputs, ufunc.nout))
+        try:
+            results = record.result_types(inputs, ufunc.nout)
+        except CompileError:
+            raise
+        except TypeError as error:
+            raise Mismatch(str(error)) from None
+        return _made_loop(record, inputs, results)
     asked = [_WEAK.get(t) or dtype_of(t) for t in types] + [t and dtype_of(t) for t in outs or [None] * ufunc.nout]
     by_no = casting == "equiv" and any(t in _WEAK for t in types)  # for "equiv", NumPy 2.4 dereferences a null pointer
     asks = {"casting": "no" if by_no else casting}

@@ -60,8 +60,7 @@ def work_type(a):
 def not_real():
     """The error for complex numbers where a transform needs real ones."""
     raise Mismatch("ufunc 'rfft_n_even' not supported for the input types, and the inputs could not be safely coerced "
-                   "to any supported "
-                   "types according to the casting rule ''safe''",
+                   "to any supported types according to the casting rule ''safe''",
                    "np.fft.rfft transforms real numbers: use np.fft.fft")
 
 

@@ -178,8 +178,7 @@ def check_mask(shape, mask, axis, j):
     if j < len(mask):
         if shape[axis + j] != mask[j]:
             raise IndexError(f"boolean index did not match indexed array along axis {axis + j}; size of axis is "
-                             f"{shape[axis + j]} but "
-                             f"size of corresponding boolean axis is {mask[j]}")
+                             f"{shape[axis + j]} but size of corresponding boolean axis is {mask[j]}")
         check_mask(shape, mask, axis, j + 1)
 
 
@@ -262,8 +261,7 @@ class _Plan:
                 basic.append(x)
             else:
                 raise Mismatch("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or "
-                               "boolean arrays "
-                               "are valid indices", whole_number(x.type), IndexError)
+                               "boolean arrays are valid indices", whole_number(x.type), IndexError)
             axis += x.type is not NoneType
         rest = [j for j in range(len(basic)) if j not in self.axes]
         adjacent = self.axes == list(range(self.axes[0], self.axes[0] + len(self.axes)))
@@ -481,9 +479,8 @@ def result_shape(shape, rest, place):
 
 def check_value(value, result):
     if not fits(value.shape, result, 0, False):
-        raise ValueError(f"shape mismatch: value array of shape {views.shape_text(value.shape)} could not be "
-                         f"broadcast to indexing result "
-                         f"of shape {views.shape_text(result)}")
+        raise ValueError(f"shape mismatch: value array of shape {views.shape_text(value.shape)} could not be broadcast "
+                         f"to indexing result of shape {views.shape_text(result)}")
 
 
 def fits(shape, target, j, empty):

@@ -173,8 +173,7 @@ def put_masked(a, mask, value):
     n = count_true(mask)
     if len(value) != n and len(value) != 1:
         raise ValueError(f"NumPy boolean array indexing assignment cannot assign {len(value)} input values to the {n} "
-                         f"output values "
-                         "where the mask is true")
+                         f"output values where the mask is true")
     write_masked(a, unaliased(mask, a), unaliased(value, a), 0, 0 if len(value) == 1 else 1)
 
 

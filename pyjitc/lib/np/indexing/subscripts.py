@@ -33,9 +33,8 @@ def integral(x, bound):
     if isinstance(x, float):
         if bound:
             raise TypeError("slice indices must be integers or None or have an __index__ method")
-        raise IndexError("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or "
-                         "boolean arrays "
-                         "are valid indices")
+        raise IndexError("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean "
+                         "arrays are valid indices")
     return int(x) if isinstance(x, (int, np.integer)) else x
 
 
@@ -67,8 +66,7 @@ def index_items(a: Array, i: Expr):
             if t is Bool or t is NpBool or isinstance(t, Array):
                 raise NotNative("indexing with arrays or masks is not compiled yet", "write the loop over the elements")
             raise Mismatch("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or "
-                           "boolean arrays "
-                           "are valid indices", whole_number(t), IndexError)
+                           "boolean arrays are valid indices", whole_number(t), IndexError)
     dots = [k for k, x in enumerate(items) if x.type is Ellipsis_]
     if len(dots) > 1:
         raise Mismatch("an index can only have a single ellipsis ('...')", exception=IndexError)

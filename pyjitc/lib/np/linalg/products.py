@@ -651,8 +651,7 @@ def stack_shape(a, b, back):
     if n != m and n != 1 and m != 1:
         raise ValueError("operands could not be broadcast together with remapped shapes [original->remapped]: "
                          f"{shape_text(a)}->({stack_text(a, 0)}newaxis,newaxis) "
-                         f"{shape_text(b)}->({stack_text(b, 0)}newaxis,newaxis) "
-                         f" and requested shape ({a[-2]},{b[-1]})")
+                         f"{shape_text(b)}->({stack_text(b, 0)}newaxis,newaxis)  and requested shape ({a[-2]},{b[-1]})")
     return (m if n == 1 else n,) + stack_shape(a, b, back - 1)
 
 

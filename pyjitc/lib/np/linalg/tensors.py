@@ -169,8 +169,7 @@ def _parse(text: str, ndims):
         output = output.replace("...", more)
     elif more:
         raise Mismatch("output has more dimensions than subscripts given in einstein sum, but no '...' ellipsis "
-                       "provided to broadcast the "
-                       "extra dimensions.", exception=ValueError)
+                       "provided to broadcast the extra dimensions.", exception=ValueError)
     for c in output:
         if not any(c in labels for labels in inputs):
             raise Mismatch(f"einstein sum subscripts string included output subscript '{c}' which never appeared in "
@@ -194,8 +193,7 @@ def _named(n, labels, ndim):
                        exception=ValueError)
     if count and not dots:
         raise Mismatch("operand has more dimensions than subscripts given in einstein sum, but no '...' ellipsis "
-                       "provided to "
-                       "broadcast the extra dimensions.", exception=ValueError)
+                       "provided to broadcast the extra dimensions.", exception=ValueError)
     more = _UNNAMED[:count][::-1]
     return first + more + last, more
 
@@ -301,8 +299,7 @@ def _einsum(*operands, out=None, optimize=False, **kwargs):
             keywords={"out": out or NONE})
     if not operands:
         return Throw(ValueError, "must specify the einstein sum subscripts string and at least one operand, or at "
-                                 "least one operand and its "
-                     "corresponding subscripts list")
+                                 "least one operand and its corresponding subscripts list")
     inputs, output = _parse(subscripts.value, [x.type.ndim for x in operands])
     t = operands[0].type.dtype
     for x in operands[1:]:
@@ -315,8 +312,7 @@ def _einsum(*operands, out=None, optimize=False, **kwargs):
                                  f"but should have {len(output)}")
     if not np.can_cast(dtype_of(t), dtype_of(out.type.dtype), "safe"):
         raise Mismatch(f"Iterator requested dtype could not be cast from {dtype_of(t)!r} to "
-                       f"{dtype_of(out.type.dtype)!r}, the operand "
-                       f"{len(operands)} dtype, according to the rule 'safe'")
+                       f"{dtype_of(out.type.dtype)!r}, the operand {len(operands)} dtype, according to the rule 'safe'")
     return Call(put_out, _sum_of_products(operands, inputs, output, t), out)
 
 
@@ -503,9 +499,8 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
 
 def cross_of_last(a, b):
     if THREE_ONLY and (a.shape[-1] != 3 or b.shape[-1] != 3):
-        raise ValueError(f"Both input arrays must be (arrays of) 3-dimensional vectors, but they are {a.shape[-1]} "
-                         f"and {b.shape[-1]} "
-                         "dimensional instead.")
+        raise ValueError(f"Both input arrays must be (arrays of) 3-dimensional vectors, but they are {a.shape[-1]} and "
+                         f"{b.shape[-1]} dimensional instead.")
     if (a.shape[-1] != 2 and a.shape[-1] != 3) or (b.shape[-1] != 2 and b.shape[-1] != 3):
         raise ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)")
     if a.shape[-1] == 2 and b.shape[-1] == 2:

@@ -32,8 +32,7 @@ def stacked_shape(a, b, back, whole, core):
     if n != m and n != 1 and m != 1:
         raise ValueError("operands could not be broadcast together with remapped shapes [original->remapped]: "
                          f"{shape_text(whole[0])}->{remapped(a, core)} {shape_text(whole[1])}->{remapped(b, core)}  "
-                         f"and requested shape "
-                         f"{'()' if core is None else '(' + str(core) + ')'}")
+                         f"and requested shape {'()' if core is None else '(' + str(core) + ')'}")
     return (m if n == 1 else n,) + stacked_shape(a, b, back - 1, whole, core)
 
 
@@ -54,8 +53,7 @@ def turned(a):
 
 def mismatched(name, signature, first, second):
     raise ValueError(f"{name}: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature "
-                     f"{signature} "
-                     f"(size {second} is different from {first})")
+                     f"{signature} (size {second} is different from {first})")
 
 
 def vecdot(a, b):
@@ -124,8 +122,7 @@ def _stacks(name, function, signature, least):
             has = 0 if k.is_number(x.type) else as_array(name, x).type.ndim
             if has < ndim:
                 return Throw(ValueError, f"{name}: Input operand {n} does not have enough dimensions (has {has}, "
-                                         f"gufunc core with signature "
-                             f"{signature} requires {ndim})")
+                                         f"gufunc core with signature {signature} requires {ndim})")
         return Call(function, *retyped(*operands))
 
     return product
@@ -197,8 +194,7 @@ def trace(x: ArrayLike, *, offset=0, dtype=None):
 def cross(x1: ArrayLike, x2: ArrayLike, *, axis=-1):
     if x1.shape[axis] != 3 or x2.shape[axis] != 3:
         raise ValueError(f"Both input arrays must be (arrays of) 3-dimensional vectors, but they are {x1.shape[axis]} "
-                         f"and {x2.shape[axis]} "
-                         "dimensional instead.")
+                         f"and {x2.shape[axis]} dimensional instead.")
     return np.cross(x1, x2, axis=axis)
 
 

@@ -120,10 +120,8 @@ def check_joined(parts, axis, i, j):
         else:
             if j != axis and parts[i].shape[j] != parts[0].shape[j]:
                 raise ValueError(f"all the input array dimensions except for the concatenation axis must match "
-                                 f"exactly, but along dimension "
-                                 f"{j}, the array at index 0 has size {parts[0].shape[j]} and the array at index {i} "
-                                 f"has size "
-                                 f"{parts[i].shape[j]}")
+                                 f"exactly, but along dimension {j}, the array at index 0 has size {parts[0].shape[j]} "
+                                 f"and the array at index {i} has size {parts[i].shape[j]}")
             check_joined(parts, axis, i, j + 1)
 
 

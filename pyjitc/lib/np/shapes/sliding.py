@@ -27,13 +27,11 @@ def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=Fa
     check_not_negative(window_shape, 0, "`window_shape` cannot contain negative values")
     if axis is None and len(window_shape) != x.ndim:
         raise ValueError(f"Since axis is `None`, must provide window_shape for all dimensions of `x`; got "
-                         f"{len(window_shape)} window_shape "
-                         f"elements and `x.ndim` is {x.ndim}.")
+                         f"{len(window_shape)} window_shape elements and `x.ndim` is {x.ndim}.")
     axes = places(axis, x)
     if len(window_shape) != len(axes):
         raise ValueError(f"Must provide matching length window_shape and axis; got {len(window_shape)} window_shape "
-                         f"elements and "
-                         f"{len(axes)} axes elements.")
+                         f"elements and {len(axes)} axes elements.")
     return slid(x, trimmed(x.shape, window_shape, axes, 0), window_shape, axes, writeable)
 
 

@@ -211,8 +211,7 @@ def joint_length(shapes, back, k, n, of):
     m = int(shapes[k][len(shapes[k]) - back])
     if m != 1 and n != 1 and m != n:
         raise ValueError(f"shape mismatch: objects cannot be broadcast to a single shape.  Mismatch is between arg "
-                         f"{of} with shape "
-                         f"{text_of(shapes, of, 0)} and arg {k} with shape {shape_text(shapes[k], 0)}.")
+                         f"{of} with shape {text_of(shapes, of, 0)} and arg {k} with shape {shape_text(shapes[k], 0)}.")
     return joint_length(shapes, back, k + 1, n if m == 1 else m, of if m == 1 or n != 1 else k)
 
 

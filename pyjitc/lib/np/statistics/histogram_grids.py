@@ -138,9 +138,8 @@ def converted(columns, t, n):
 def check_lengths(columns, n):
     if n < len(columns):
         if len(columns[n]) != len(columns[0]):
-            raise ValueError("setting an array element with a sequence. The requested array has an inhomogeneous "
-                             "shape after 1 dimensions. "
-                             f"The detected shape was ({len(columns)},) + inhomogeneous part.")
+            raise ValueError("setting an array element with a sequence. The requested array has an inhomogeneous shape "
+                             f"after 1 dimensions. The detected shape was ({len(columns)},) + inhomogeneous part.")
         check_lengths(columns, n + 1)
 
 

@@ -439,8 +439,7 @@ def _quantile(name, percent, skip=False):
             t = source
         elif kind_of(source) == "b":
             return Throw(TypeError, "numpy boolean subtract, the `-` operator, is not supported, use the bitwise_xor, "
-                                    "the `^` operator, "
-                         "or the logical_xor function instead.")
+                                    "the `^` operator, or the logical_xor function instead.")
         elif weak:
             t = source if kind_of(source) == "f" else k.float64
         else:
