@@ -1488,3 +1488,78 @@ void reverse_words(V(u8, text), V(u8, out)) {
         i = j + 1;
     }
 }
+
+f64 time_warping(V(f64, a), V(f64, b), M(f64, d), i64 window) {
+    i64 n = a0, m = b0;
+    FOR(i, n + 1) FOR(j, m + 1) d[i][j] = 1e300;
+    d[0][0] = 0.0;
+    FROM(i, 1, n + 1) FROM(j, MAX(1, i - window), MIN(m, i + window) + 1) {
+        f64 cost = fabs(a[i - 1] - b[j - 1]), v = d[i - 1][j];
+        v = d[i][j - 1] < v ? d[i][j - 1] : v;
+        v = d[i - 1][j - 1] < v ? d[i - 1][j - 1] : v;
+        d[i][j] = cost + v;
+    }
+    return d[n][m];
+}
+
+void convolve_clamp(M(f64, image), M(f64, kernel), M(f64, out)) {
+    i64 h = image0, w = image1, r = kernel0 / 2;
+    FOR(y, h) FOR(x, w) {
+        f64 t = 0.0;
+        FROM(i, -r, r + 1) {
+            i64 yy = MIN(MAX(y + i, 0), h - 1);
+            FROM(j, -r, r + 1) {
+                i64 xx = MIN(MAX(x + j, 0), w - 1);
+                t += image[yy][xx] * kernel[i + r][j + r];
+            }
+        }
+        out[y][x] = t;
+    }
+}
+
+f64 conjugate_gradient(V(i64, ptr), V(i64, col), V(f64, val), V(f64, b), V(f64, x), V(f64, r), V(f64, p), V(f64, q),
+                       i64 steps) {
+    i64 n = b0;
+    FOR(i, n) {
+        x[i] = 0.0;
+        r[i] = b[i];
+        p[i] = b[i];
+    }
+    f64 rr = 0.0;
+    FOR(i, n) rr += r[i] * r[i];
+    FOR(s, steps) {
+        f64 pq = 0.0, new = 0.0;
+        FOR(i, n) {
+            f64 t = 0.0;
+            FROM(k, ptr[i], ptr[i + 1]) t += val[k] * p[col[k]];
+            q[i] = t;
+            pq += p[i] * t;
+        }
+        f64 alpha = rr / pq;
+        FOR(i, n) {
+            x[i] += alpha * p[i];
+            r[i] -= alpha * q[i];
+            new += r[i] * r[i];
+        }
+        f64 beta = new / rr;
+        rr = new;
+        FOR(i, n) p[i] = r[i] + beta * p[i];
+    }
+    return rr;
+}
+
+void twister(V(uint32_t, mt), V(uint32_t, out)) {
+    FOR(i, 624) {
+        uint32_t y = (mt[i] & 0x80000000u) | (mt[(i + 1) % 624] & 0x7FFFFFFFu), v = mt[(i + 397) % 624] ^ (y >> 1);
+        if (y & 1) v ^= 0x9908B0DFu;
+        mt[i] = v;
+    }
+    FOR(i, 624) {
+        uint32_t y = mt[i];
+        y ^= y >> 11;
+        y ^= (y << 7) & 0x9D2C5680u;
+        y ^= (y << 15) & 0xEFC60000u;
+        y ^= y >> 18;
+        out[i] = y;
+    }
+}

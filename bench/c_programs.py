@@ -1798,6 +1798,84 @@ def reverse_words(text, out):
 
 # ---------------------------------------------------------------- arguments
 
+@njit
+def time_warping(a, b, d, window):
+    n = len(a)
+    m = len(b)
+    for i in range(n + 1):
+        for j in range(m + 1):
+            d[i, j] = 1e300
+    d[0, 0] = 0.0
+    for i in range(1, n + 1):
+        for j in range(max(1, i - window), min(m, i + window) + 1):
+            cost = abs(a[i - 1] - b[j - 1])
+            d[i, j] = cost + min(d[i - 1, j], d[i, j - 1], d[i - 1, j - 1])
+    return d[n, m]
+
+
+@njit
+def convolve_clamp(image, kernel, out):
+    h, w = image.shape
+    r = kernel.shape[0] // 2
+    for y in range(h):
+        for x in range(w):
+            t = 0.0
+            for i in range(-r, r + 1):
+                yy = min(max(y + i, 0), h - 1)
+                for j in range(-r, r + 1):
+                    xx = min(max(x + j, 0), w - 1)
+                    t += image[yy, xx] * kernel[i + r, j + r]
+            out[y, x] = t
+
+
+@njit
+def conjugate_gradient(ptr, col, val, b, x, r, p, q, steps):
+    n = len(b)
+    for i in range(n):
+        x[i] = 0.0
+        r[i] = b[i]
+        p[i] = b[i]
+    rr = 0.0
+    for i in range(n):
+        rr += r[i] * r[i]
+    for s in range(steps):
+        pq = 0.0
+        for i in range(n):
+            t = 0.0
+            for k in range(ptr[i], ptr[i + 1]):
+                t += val[k] * p[col[k]]
+            q[i] = t
+            pq += p[i] * t
+        alpha = rr / pq
+        new = 0.0
+        for i in range(n):
+            x[i] += alpha * p[i]
+            r[i] -= alpha * q[i]
+            new += r[i] * r[i]
+        beta = new / rr
+        rr = new
+        for i in range(n):
+            p[i] = r[i] + beta * p[i]
+    return rr
+
+
+@njit
+def twister(mt, out):
+    for i in range(624):
+        y = (mt[i] & np.uint32(0x80000000)) | (mt[(i + 1) % 624] & np.uint32(0x7FFFFFFF))
+        v = mt[(i + 397) % 624] ^ (y >> np.uint32(1))
+        if y & np.uint32(1):
+            v ^= np.uint32(0x9908B0DF)
+        mt[i] = v
+    for i in range(624):
+        y = mt[i]
+        y ^= y >> np.uint32(11)
+        y ^= (y << np.uint32(7)) & np.uint32(0x9D2C5680)
+        y ^= (y << np.uint32(15)) & np.uint32(0xEFC60000)
+        y ^= y >> np.uint32(18)
+        out[i] = y
+
+
 def positive(n):
     """Makes a positive definite matrix."""
     def prepare(rng):
@@ -1890,6 +1968,11 @@ def _boxes(rng):
 
 def _letters(rng, letters, n):
     return np.frombuffer("".join(rng.choice(list(letters), n)).encode(), np.uint8).copy()
+
+
+def _conjugate(rng, n=600):
+    starts, columns, values, b = _sparse(rng, n, 5)
+    return (starts, columns, values * 0.01, b, *(np.zeros(n) for _ in range(4)), 5)
 
 
 CASES = {
@@ -2030,4 +2113,8 @@ CASES = {
     "box_sums": (box_sums, _boxes),
     "sobel": (sobel, lambda rng: (rng.integers(0, 255, (80, 90)).astype(np.uint8), np.zeros((80, 90), np.uint8))),
     "reverse_words": (reverse_words, lambda rng: (_text(rng, 10_000, b"abcdefg "), np.zeros(10_000, np.uint8))),
+    "time_warping": (time_warping, lambda rng: (rng.random(150), rng.random(150), np.zeros((151, 151)), 40)),
+    "convolve_clamp": (convolve_clamp, lambda rng: (rng.random((70, 80)), rng.random((5, 5)), np.zeros((70, 80)))),
+    "conjugate_gradient": (conjugate_gradient, _conjugate),
+    "twister": (twister, lambda rng: (rng.integers(0, 1 << 32, 624, np.uint32), np.zeros(624, np.uint32))),
 }

@@ -378,6 +378,12 @@ def _ring_lower(e, width, x, y, flags):
     def plus(value, condition, opcode):
         return e.assign(f"{opcode} {width} {value}, {e.assign(f'select i1 {condition}, {width} {y}, {width} 0')}")
 
+    if y.isdecimal() and "near" not in flags:  # of both numbers the one in the range is the least without sign
+        for flag, opcode in (("nonnegative", "add"), ("less", "sub")):
+            if flag not in flags:
+                moved = e.assign(f"{opcode} {width} {x}, {y}")
+                x = e.assign(f"call {width} @llvm.umin.{width}({width} {x}, {width} {moved})")
+        return x
     rest = x if "nonnegative" in flags else plus(x, e.assign(f"icmp slt {width} {x}, 0"), "add")
     if "less" not in flags:
         rest = plus(rest, e.assign(f"icmp sge {width} {rest}, {y}"), "sub")

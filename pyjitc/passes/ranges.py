@@ -615,8 +615,12 @@ class _Ranges:
             return ""
         y = self.get(inst.args[1], block)
         if (inst.args[1].inst or inst).op is control.CONST:
-            whole = op in _DIVISIONS and inst.args[0].type is Int
-            return "nonnegative" if whole and x[0] >= 0 and y[0] > 0 else ""
+            if op not in _DIVISIONS or inst.args[0].type is not Int or y[0] <= 0:
+                return ""
+            size, word = y[0], ""
+            if op is a.IMOD and -size <= x[0] and x[1] < 2 * size and size & size - 1:  # a power of 2 is a mask
+                word = "ring" if x[1] >= size else "ring less"
+            return f"{word} nonnegative".strip() if x[0] >= 0 else word
         if op in a.SHIFTS:
             t = inst.args[0].type
             return "bounded" if y[0] >= 0 and y[1] < (64 if t is Int else t.bits) else ""

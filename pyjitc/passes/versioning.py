@@ -8,7 +8,8 @@ few, and whether its innermost loops are so short that polls for signals between
 index that is the least or the greatest of two numbers each side is tested for itself: `min(i + r, n)` is below a limit
 where n is. The same holds for the bounds of a loop: `for j in range(max(0, i - r), min(n, i + r + 1))`. A branch that
 is reached on every trip, has an invariant condition and leaves the loop counts as a check, too: `for x, y in points`
-tests the length of a row on every trip.
+tests the length of a row on every trip. Innermost loops in whose copy checks stay, since their bounds come from memory,
+get guards of their own there.
 Before:  header(i, left): ... j = check_index i, n ; x = array_load a, j
 After:   g = affine_in_range ... ; branch g -> fast header(i, left): ... x = array_load a, i      and the loop as before
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order; grows the code, up to a limit.
@@ -52,22 +53,31 @@ _ROOM = 1 << 62  # the bound for the start of a sum, and for what a loop adds to
 
 
 def run(fn: ir.Function, options=None) -> None:
+    left = _run(fn, None)
+    if left:
+        _run(fn, left)
+
+
+def _run(fn: ir.Function, only: set[ir.Block] | None) -> set[ir.Block]:
+    """Version loops, or with `only` innermost loops with these headers alone; returns the headers of innermost loops in
+    copies without checks in which checks stay."""
     nest = LoopNest(fn)
+    left: set[ir.Block] = set()
     if not nest.loops:
-        return
+        return left
     defs = Definitions(fn)
     edges = in_edges(nest.dom.order)
     plans: dict[ir.Block, tuple] = {}  # header -> (loop, plan); none of these loops is inside another of them
     covered: set[ir.Block] = set()  # headers of all loops inside these
     aliases = Aliases(fn)
     for loop in nest.loops:  # outer loops first
-        if loop.header not in covered and not loop.has_hint("novectorize"):
+        if loop.header not in covered and not loop.has_hint("novectorize") and (only is None or loop.header in only):
             plan = _plan(loop, nest, defs, edges, aliases)
             if plan is not None:
                 plans[loop.header] = loop, plan
                 covered.update(_headers(loop))
     if not plans:
-        return
+        return left
     fn.blocks = nest.dom.order
     found = readers(fn)
     definitions: dict[ir.Value, dict[ir.Block, ir.Value]] = {}
@@ -77,9 +87,10 @@ def run(fn: ir.Function, options=None) -> None:
     for loop, plan in reversed(plans.values()):
         if plan.outer.entry_block not in copied:
             copied.update(loop.blocks)
-            definitions.update(_version(fn, loop, plan, defs, nest.dom.number, found, aliases))
+            definitions.update(_version(fn, loop, plan, defs, nest.dom.number, found, aliases, left))
     fn.blocks = reverse_postorder(fn)
     repair(fn, definitions)
+    return left
 
 
 def _headers(loop):
@@ -96,6 +107,7 @@ class _Plan:
     sums: the start of a sum -> the most that one trip adds to it; ways: block that may leave the loop, on an invariant
     condition -> (the condition, which target stays in the loop);
     rows: header of an innermost loop -> (its length, which is invariant in the nest; the greatest length for no poll);
+    stay: headers of innermost loops in which checks of indices stay that their own guards might test;
     fixed: the loads that are hoisted before the fast copy (`invariant.py`), or None."""
 
     outer: Counted
@@ -113,6 +125,7 @@ class _Plan:
         self.sums: dict[tuple[ir.Value | None, tuple[ir.Value, ...]], int] = {}
         self.ways: dict[ir.Block, tuple[ir.Value, int]] = {}
         self.rows: dict[ir.Block, tuple[ir.Value, int]] = {}
+        self.stay: set[ir.Block] = set()
         self.met: dict[ir.Value, int] = {}  # value -> its number in the order in which values occur in forms
 
     def key(self, form, limit):
@@ -348,6 +361,8 @@ class _Planner:
             ok = plan.ask(plan.inside(Affine(inst.attrs["most"], {}), limit, bounds))
         if inner is not self.loop and (not inner.inner or find(inner, self.defs, self.edges) is not None):
             self.stays.append((not inner.inner, not ok))
+            if not ok and not inner.inner:
+                plan.stay.add(inner.header)
         if ok:
             plan.checks.add(inst)
 
@@ -618,15 +633,17 @@ def _known(form, counters, defs, loop, bounds, products) -> bool:
     return True
 
 
-def _version(fn, loop, plan, defs, number, found, aliases):
+def _version(fn, loop, plan, defs, number, found, aliases, left):
     """Copy the loop, without the checks. Returns the new definitions of values that are used after the loop, for
     `repair`.
-    number: block -> its place in the order; found: the blocks that read each value, to which the guard is added."""
+    number: block -> its place in the order; found: the blocks that read each value, to which the guard is added; left:
+    gets the headers of innermost loops of the copy in which checks stay."""
     order = sorted(loop.blocks, key=number.__getitem__)
     defined = [v for b in order for v in b.values()]
     used_outside = {v for v in defined if any(b not in loop.blocks for b in found.get(v, ()))}
     values: dict[ir.Value, ir.Value] = {}
     copies = clone_blocks(order, values)
+    left.update([copies[header] for header in plan.stay])
     headers = set(_headers(loop))
     for block in order:
         last = block.insts[-1]

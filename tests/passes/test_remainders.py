@@ -118,3 +118,18 @@ def test_nothing_is_divided_in_the_loop():
     kernel = text[text.index("f0.no_division_in_a_loop:"):]
     # one of the start value of the loop, and one in a shorter form
     assert kernel.count("idivq") + kernel.count("divq") <= 4
+
+
+def steps_on_a_ring(a, out):
+    for i in range(100):
+        out[i] += a[(i + 1) % 100] + 2 * a[(i - 1) % 100] + 3 * a[(i + 99) % 100] + 5 * a[(i - 100) % 100]
+        out[i] += a[(2 * i) % 100] + a[(i + 101) % 100] + (i - 101) % 100 + (i + 1) % 7
+    for i in range(-7, 7):
+        out[100 + i] += i % 7 + 100 * ((i + 7) % 7) + 10_000 * (i % 5) + (i - 1) % 9
+
+
+def test_steps_on_a_ring_of_constant_length():
+    compiled = agree(steps_on_a_ring, np.arange(100) ** 2, np.zeros(120, np.int64))
+    for size in 99, 100:  # an array that is too short
+        agree(steps_on_a_ring, np.arange(size) ** 2, np.zeros(size + 7, np.int64), compiled=compiled)
+    assert compiled._inspect("opt", None).popitem()[1].count("ring") > 10

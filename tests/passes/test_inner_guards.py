@@ -1,0 +1,65 @@
+"""Loops in a nest that get guards of their own behind the guard of the nest, beside the interpreter: what has been
+stored before an exception, and rows whose bounds come from memory."""
+import numpy as np
+from tests.oracle import agree
+
+from pyjitc import njit
+
+
+def solved(starts, columns, values, x, y, steps):
+    n = len(starts) - 1
+    found = np.zeros(len(y))
+    for _ in range(steps):
+        for i in range(n):
+            total = 0.0
+            for k in range(starts[i], starts[i + 1]):
+                total += values[k] * y[columns[k]]
+            found[i] = total
+        change = 0.0
+        for i in range(n):
+            x[i] += 0.5 * y[i]
+            change += x[i] * found[i]
+        for i in range(n):
+            y[i] = x[i] + change * found[i]
+    return x.sum()
+
+
+def scattered(starts, columns, values, x, y, steps):
+    for s in range(steps):
+        for i in range(len(y)):
+            y[i] += s
+        for i in range(len(y)):
+            for k in range(starts[i], starts[i + 1], 2):
+                x[columns[k]] -= values[k - 1] * y[i]
+
+
+COMPILED = {f: njit(f) for f in (solved, scattered)}
+
+
+def test_rows_of_a_sparse_matrix_in_steps():
+    rng = np.random.default_rng(5)
+    starts, columns, values = np.array([0, 3, 3, 4, 8]), rng.integers(0, 4, 8), rng.random(8)
+    cases = [(starts, columns, values)]
+    for change in ((1, 9), (4, 12), (2, -3), (0, -20), (3, 2**62)):
+        wrong = starts.copy()
+        wrong[change[0]] = change[1]
+        cases.append((wrong, columns, values))
+    for place, column in ((0, 4), (5, -5), (7, -4), (2, 2**62)):
+        other = columns.copy()
+        other[place] = column
+        cases.append((starts, other, values))
+    cases += [(starts, columns[:6], values), (starts, columns, values[:5]), (starts[:3], columns, values)]
+    for f, compiled in COMPILED.items():
+        for one in cases:
+            for n, m in (4, 4), (4, 3), (3, 4), (0, 0):
+                for steps in (0, 1, 3):
+                    agree(f, *one, np.ones(n), np.zeros(m), steps, compiled=compiled)
+
+
+def test_the_loop_over_a_row_has_a_copy_without_checks():
+    compiled = njit(solved)
+    compiled(np.array([0, 2, 3]), np.array([0, 1, 1]), np.ones(3), np.ones(2), np.zeros(2), 2)
+    (text,) = compiled._inspect("opt", None).values()
+    # in the block of each copy that multiplies an element; the place in y comes from memory
+    copies = [block for block in text.split("):\n") if "array_load columns" in block]
+    assert sorted(block.count("check_index") for block in copies) == [1, 3, 3]
