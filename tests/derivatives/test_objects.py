@@ -208,3 +208,17 @@ def unset(x):
 def test_an_attribute_that_may_be_missing_is_refused():
     with pytest.raises(pyjitc.UnsupportedError, match="is put into an object here"):
         grad(unset)(X)
+
+
+def of_unknown_objects(x):
+    inner = Leaf(x[0])
+    a, b = Node(x[1], inner), Node(x[2], inner)
+    inner.shown = str(inner)  # the interpreter gets the object
+    for _ in range(3):
+        a.other.value += b.weight * b.other.value
+    return a.other.value * a.weight
+
+
+def test_an_attribute_that_is_an_object_of_the_interpreter_is_refused():
+    with pytest.raises(pyjitc.UnsupportedError, match="is put into an object here"):
+        grad(of_unknown_objects)(X)

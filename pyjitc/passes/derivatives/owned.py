@@ -491,14 +491,11 @@ class _ObjectPools:
         found = {self.classes.of(v) for v in self.values if isinstance(v.type, k.ObjectOf)}
         found -= {self.classes.of(v) for v in self.values if not self.is_known(v)}
         found = {x for x in found if self.are_right(x, insts)}
-        # an object that is an attribute of another, or an item of a list, that stays as it is does, too
-        while found:
-            closed = {self.classes.of(x) for inst in insts for x in _held_by(inst)
-                      if self.classes.of(inst.args[0] if inst.args and inst.op is not lists.LIST_NEW else inst.result)
-                      not in found and isinstance(x.type, k.ObjectOf) and inst.op in OF_OBJECTS}
-            if not closed & found:
-                break
-            found -= closed
+        # an object and the objects that are its attributes are all in pools, or none is
+        pairs = [{self.classes.of(inst.args[0]), self.classes.of(x)} for inst in insts if inst.op in OF_OBJECTS
+                 for x in _held_by(inst)]
+        while any(pair & found and not pair <= found for pair in pairs):
+            found.difference_update(*(pair for pair in pairs if not pair <= found))
         if not found:
             return False
         self.rewrite(found)

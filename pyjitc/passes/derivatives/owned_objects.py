@@ -138,12 +138,12 @@ def reads_what_is_set(fn: Function, names, wanted: dict[Inst, frozenset[str]]) -
     """Whether each attribute that is read has been set: where it may be missing, the interpreter must raise. wanted:
     instruction -> the attributes that must be set in all objects among its operands, in which they leave the names."""
     order, held = reverse_postorder(fn), set(names)
-    every = None  # the state of a name that no path has reached yet
+    every: frozenset[str] | None = None  # the state of a name that no path has reached yet
     starts: dict[Block, dict[Value, frozenset[str] | None]] = {fn.entry: {}}
     right, changes = True, True
 
     def meet(x, y):
-        return y if x is every else x if y is every else x & y
+        return y if x is None else x if y is None else x & y
 
     while changes:
         changes, right = False, True
@@ -156,12 +156,12 @@ def reads_what_is_set(fn: Function, names, wanted: dict[Inst, frozenset[str]]) -
                     x, name = inst.args[0], inst.attrs["name"]
                     before = state.get(x, every)
                     if inst.op is FIELD_SET:
-                        state[x] = before if before is every else before | {name}
-                    elif before is not every and name not in before:
+                        state[x] = before if before is None else before | {name}
+                    elif before is not None and name not in before:
                         right = False
                 for x in inst.args if inst in wanted else ():
-                    known = state.get(x, every)
-                    if x in held and known is not None and not wanted[inst] <= known:
+                    given = state.get(x, every) if x in held else every
+                    if given is not None and not wanted[inst] <= given:
                         right = False
                 for e in inst.edges():
                     target = starts.setdefault(e.block, {})
