@@ -18,6 +18,10 @@ __all__ = ["STATES", "find_quickly"]
 # (size, time of modification in ns) of the files of modules, when they were last imported
 STATES: dict[str, tuple[int, int]] = {}
 _SMALL = 1 << 12
+_ROOM = 1 << 18
+# 0 -> memory for the code of a module, which imports use one after the other: the kernel would have to give the process
+# new pages for each. It is missing while a thread reads into it.
+_SPARE: dict[int, bytearray] = {}
 _NOTHING = compile("", "", "exec")
 
 
@@ -50,13 +54,19 @@ class _Loader(SourceFileLoader):
         stamp = int(self.found.st_mtime) & 0xFFFFFFFF, self.found.st_size & 0xFFFFFFFF
         try:
             file = os.open(self.cached, os.O_RDONLY | os.O_CLOEXEC)
+            room = 4 * self.found.st_size + _SMALL  # more bytes than compiled code ever has
+            buffer = _SPARE.pop(0, b"")
             try:
-                data = os.read(file, 4 * self.found.st_size + _SMALL)  # more bytes than compiled code ever has
+                if len(buffer) < room:
+                    buffer = bytearray(max(room, _ROOM))
+                size = os.readv(file, (buffer,))
             finally:
                 os.close(file)
             # the head of a .pyc file: magic number, flags (0: checked by time and size), time, size (PEP 552)
-            if data[:16] == MAGIC_NUMBER + bytes(4) + stamp[0].to_bytes(4, "little") + stamp[1].to_bytes(4, "little"):
-                code = marshal.loads(memoryview(data)[16:])
+            if buffer[:16] == MAGIC_NUMBER + bytes(4) + stamp[0].to_bytes(4, "little") + stamp[1].to_bytes(4, "little"):
+                with memoryview(buffer) as data:
+                    code = marshal.loads(data[16:size])
+                _SPARE[0] = buffer
                 # compiled under another name, for example by `python -m compileall` with a relative path
                 if code.co_filename != self.path:
                     _fix_co_filename(code, self.path)
