@@ -110,7 +110,7 @@ def compile_module(functions: list[ir.Function], spec, target: Target | None = N
 @lru_cache(256)
 def _stub(text: str, target: Target) -> bytes:
     """The object of a stub. Functions whose arguments, result and globals are of the same types have the same."""
-    return shared.image(text, target, link.LEVEL, "stub")
+    return shared.image(text, target, link.LEVEL, shared.STUB)
 
 
 def _needs_python(fn: ir.Function) -> bool:

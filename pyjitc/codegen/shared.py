@@ -8,6 +8,7 @@ them.
 """
 from __future__ import annotations
 
+import os
 import sys
 from importlib._bootstrap_external import cache_from_source
 
@@ -20,13 +21,15 @@ from .definitions import expanded
 from .helpers import TEXT, is_often_called, needed, search_of, text
 from .link import Target
 
-__all__ = ["declaration", "image", "is_shared", "objects_for"]
+__all__ = ["declaration", "STUB", "image", "is_shared", "objects_for", "stubs"]
 
 # Most functions on arrays need some of these: the shared ones among them are one image. The others are compiled when
 # they are needed.
 COMMON = ("pyj_box_array", "pyj_box_new", "pyj_fetch", "pyj_let_go", "pyj_new", "pyj_new_1", "pyj_new_2", "pyj_new_3",
           "pyj_release_header", "pyj_step")
 _MAX_FILES = 512  # the most files, for other versions, processors, sets of helpers and library functions
+STUB = ".stub"  # the ending of the names of stubs, which count for the size of the disk cache
+_MAX_STUBS = 128
 # [(names, object)] in the order in which they were made: each calls only helpers of earlier ones and its own
 _made: list[tuple[frozenset[str], bytes]] = []
 
@@ -78,17 +81,26 @@ def _called_first(groups: dict[str, set[str]]) -> dict[str, None]:
     return ordered
 
 
-def image(source: str, target: Target, level: int = 0, kind: str = "o") -> bytes:
+def image(source: str, target: Target, level: int = 0, kind: str = ".o") -> bytes:
     """The object that LLVM makes of a text; it may have been made before. kind: the ending of the names of files with
     such objects, of which a limited number is kept."""
     digest = kept.digest(repr((source, target, level, llvm.version())).encode()).hex()
-    path = f"{cache_from_source(__file__).rpartition('.')[0]}.{digest}.{kind}"
+    path = f"{cache_from_source(__file__).rpartition('.')[0]}.{digest}{kind}"
     data = kept.read(path)
     if data is None:
         data = link.to_object(expanded(source), target, level)
         if not sys.dont_write_bytecode:
-            kept.keep({path: data}, _MAX_FILES)
+            kept.keep({path: data}, _MAX_STUBS if kind == STUB else _MAX_FILES)
     return data
+
+
+def stubs() -> list[str]:
+    """The files with stubs, of all functions and versions."""
+    folder = os.path.dirname(cache_from_source(__file__))
+    try:
+        return [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(STUB)]
+    except OSError:
+        return []
 
 
 def declaration(name: str) -> str:

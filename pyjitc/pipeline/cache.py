@@ -7,8 +7,11 @@ the code. Looking up needs neither the compiler nor llvmlite.
 
 Every failure here (no space, no permission, a damaged file, another process at the same time, a process that is killed)
 counts as a miss, never as an error: files are replaced atomically and contain a checksum. A folder or a file that
-others may write is not used, because its content is executed. Each of the 256 folders is limited to its share of the
-size limit: the least recently used files are removed first.
+others may write is not used, because its content is executed.
+
+All files together keep within the size limit: the least recently used ones are removed first. The file `size` holds a
+number of bytes that the others do not exceed, which each process that adds a file increases while it holds a lock; only
+where that reaches the limit are all folders read and files removed, a tenth of the limit at once.
 """
 from __future__ import annotations
 
@@ -34,13 +37,15 @@ __all__ = ["Making", "key_of", "read", "write", "kept", "folder", "of_images", "
            "limit", "Variant", "versions"]
 
 _fcntl = lazy("fcntl")  # needed only for a compile, which takes longer than the import
+_shared = lazy("pyjitc.codegen.shared")
 _PACKAGE = __name__.partition(".")[0]
 _MAGIC = b"pyjitc2\n"
 _MAX_VARIANTS = 8
-_FOLDERS = 256
-_MEGABYTES = 256  # the limit for all folders, unless PYJITC_CACHE_SIZE is set
-_DAY, _HOUR = 86400.0, 3600.0
+_MEGABYTES = 256  # the limit, unless PYJITC_CACHE_SIZE is set
+_MINUTE, _HOUR = 60.0, 3600.0
 _PATIENCE = 30.0  # seconds for which a process waits for the compile of another
+_BRIEFLY = 2.0  # seconds for which it waits to add a file
+_TOTAL = "size"  # the name of the file with the size of the others
 _IO_ERRORS = (OSError, ValueError, TypeError, EOFError, KeyError, IndexError, AttributeError)
 
 # A variant: (objects that are loaded as one, objects of the helpers they call, entry, next, result text, {symbol:
@@ -206,8 +211,8 @@ def _read(key: str) -> tuple[dict[str, tuple[int, int]], list[Variant]]:
             if state.st_uid != os.geteuid() or state.st_mode & (stat.S_IWGRP | stat.S_IWOTH) or not _usable(folder()):
                 return {}, []  # another user could have written it
             data = file.read()
-        if time.time() - state.st_mtime > _DAY:
-            os.utime(path)  # marks the file as used, for _trim
+        if time.time() - state.st_mtime > _MINUTE:
+            os.utime(path)  # marks the file as used, for _trimmed
         header = len(_MAGIC) + 16
         if data[:len(_MAGIC)] != _MAGIC or digest(data[header:]) != data[len(_MAGIC):header]:
             return {}, []
@@ -235,24 +240,13 @@ class Making:
             try:
                 os.makedirs(os.path.dirname(self.path), 0o700, exist_ok=True)
                 self.handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-                until, pause = time.monotonic() + _PATIENCE, 0.001
-                while not self._locked() and time.monotonic() < until:
-                    self.waited = True
-                    time.sleep(pause)
-                    pause = min(pause * 1.5, 0.02)
+                self.waited = _waited(self.handle, _PATIENCE)
             except OSError:
                 pass
             except BaseException:
                 self.__exit__()
                 raise
         return self
-
-    def _locked(self) -> bool:
-        try:
-            _fcntl.flock(self.handle, _fcntl.LOCK_EX | _fcntl.LOCK_NB)
-            return True
-        except BlockingIOError:
-            return False
 
     def __exit__(self, *exception):
         if self.handle >= 0:
@@ -262,6 +256,20 @@ class Making:
                 pass
             os.close(self.handle)
             self.handle = -1
+
+
+def _waited(handle: int, patience: float) -> bool:
+    """Lock an open file, or give up after `patience` seconds; returns whether another process had locked it."""
+    until, pause, waited = time.monotonic() + patience, 0.001, False
+    while time.monotonic() < until:
+        try:
+            _fcntl.flock(handle, _fcntl.LOCK_EX | _fcntl.LOCK_NB)
+            break
+        except BlockingIOError:
+            waited = True
+            time.sleep(pause)
+            pause = min(pause * 1.5, 0.02)
+    return waited
 
 
 def _prepared(root: str) -> bool:
@@ -276,7 +284,7 @@ def _prepared(root: str) -> bool:
 
 
 def write(key: str, variant: Variant) -> bool:
-    """Add a variant; returns whether that was possible."""
+    """Add a variant; returns whether that was possible within the limit."""
     path, root = _file(key), folder()
     temporary = f"{path}.{os.getpid()}.{id(variant):x}"
     try:
@@ -290,12 +298,13 @@ def write(key: str, variant: Variant) -> bool:
         try:
             with open(handle, "wb") as file:
                 file.write(_MAGIC + digest(payload) + payload)
-            os.replace(temporary, path)
+            added = _added(root, temporary, path, len(_MAGIC) + 16 + len(payload))
         except BaseException:
             os.unlink(temporary)
             raise
-        _trim(os.path.dirname(path), path)
-        return True
+        if not added:
+            os.unlink(temporary)
+        return added
     except _IO_ERRORS:
         return False
 
@@ -324,24 +333,63 @@ def kept(function, types, options: Options, target: tuple, make, flatten, restor
     return made
 
 
-def _trim(directory: str, newest: str) -> None:
-    """Limit one of the folders to its share: the least recently used files are removed first, but not `newest`. Files
-    left by killed processes are removed after an hour."""
-    found = []
-    with os.scandir(directory) as entries:
-        for entry in entries:
-            try:
-                state = entry.stat()
-            except OSError:  # another process has removed it
-                continue
-            found.append((state.st_mtime, state.st_size, entry.path))
-    size = sum(bytes for _, bytes, _ in found)
-    now, share = time.time(), limit() // _FOLDERS
-    for used, bytes, path in sorted(found):
-        abandoned = "." in os.path.basename(path) and now - used > _HOUR
-        if abandoned or size > share and path != newest:
-            size -= bytes
+def _added(root: str, temporary: str, path: str, size: int) -> bool:
+    """Give a file its name, after others were removed where there is no room for it; False if it exceeds the limit."""
+    handle = os.open(os.path.join(root, _TOTAL), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            _waited(handle, _BRIEFLY)
+        except OSError:
+            pass  # files cannot be locked there: the number may be too small until the folders are read again
+        most, digits = limit(), os.read(handle, 20)
+        held = int(digits) if digits.isdigit() else None  # None: the cache is new, or of an earlier version
+        fits = size <= most
+        if held is None or held + size > most:
+            held = _trimmed(root, temporary, min(most * 9 // 10, most - size) if fits else most)
+        if fits:
+            held += size
+        os.pwrite(handle, b"%020d" % held, 0)  # before the file is there: this process may be killed in between
+        if fits:
+            os.replace(temporary, path)
+        return fits
+    finally:
+        try:
+            _fcntl.flock(handle, _fcntl.LOCK_UN)  # a process that was forked meanwhile has the file open, too
+        except OSError:
+            pass
+        os.close(handle)
+
+
+def _trimmed(root: str, own: str, most: int) -> int:
+    """Remove the least recently used files until the others have `most` bytes, and files that killed processes have
+    left an hour ago; returns how many bytes stay. own: a temporary file that counts for nothing."""
+    found = [(state.st_mtime, state.st_size, path) for path, state in _states(root) if path != own]
+    held, now = sum(size for _, size, _ in found), time.time()
+    for used, size, path in sorted(found):
+        in_work = "." in os.path.basename(path) and not path.endswith(_shared.STUB)  # a temporary file, or a lock
+        if now - used > _HOUR if in_work else held > most:
             try:
                 os.unlink(path)
+            except FileNotFoundError:
+                pass  # another process has removed it
             except OSError:
-                pass
+                continue
+            held -= size
+    return held
+
+
+def _states(root: str):
+    """(path, state) of all files of the cache, and of the stubs that the package keeps for all functions."""
+    folders = [entry.path for entry in os.scandir(root) if len(entry.name) == 2 and entry.is_dir()]
+    for folder in folders:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                try:
+                    yield entry.path, entry.stat(follow_symlinks=False)
+                except OSError:
+                    pass  # another process has removed it
+    for path in _shared.stubs():
+        try:
+            yield path, os.stat(path)
+        except OSError:
+            pass

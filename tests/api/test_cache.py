@@ -10,6 +10,7 @@ import subprocess
 import sys
 import textwrap
 import time
+import types
 
 import numpy as np
 import pytest
@@ -34,7 +35,7 @@ def store(tmp_path, monkeypatch, fake):
 
 
 def files(store):
-    return sorted(p for p in store.rglob("*") if p.is_file())
+    return sorted(p for p in store.rglob("*") if p.is_file() and p != store / "size")
 
 
 def fresh(source="def f(x): return x + K", k=2.0):
@@ -320,34 +321,81 @@ def test_folder(monkeypatch):
     assert cache.folder() == "/home/someone/.cache/pyjitc"
 
 
-def kept(store, monkeypatch, count, size, limit="0.256"):
-    """Writes `count` files of about `size` bytes into one folder, each used one second after the one before."""
-    monkeypatch.setenv("PYJITC_CACHE_SIZE", limit)  # megabytes for 256 folders: 1,000 bytes for each
-    monkeypatch.setattr(cache, "_file", lambda key: os.path.join(cache.folder(), "00", key))
+def kept(store, monkeypatch, count, size, limit="0.001"):
+    """Writes `count` files of about `size` bytes into different folders, each used one second after the one before."""
+    monkeypatch.setenv("PYJITC_CACHE_SIZE", limit)  # megabytes
     monkeypatch.setattr(cache, "sources", dict)
+    monkeypatch.setattr(cache, "_shared", types.SimpleNamespace(STUB=".stub", stubs=list))
     for n in range(count):
-        assert cache.write(f"key{n}", (b"x" * size, "", "", "", (), ()))
-        os.utime(os.path.join(cache.folder(), "00", f"key{n}"), (n, n))
+        assert cache.write(f"{n:02x}key{n}", (b"x" * size, "", "", "", (), ()))
+        os.utime(store / f"{n:02x}" / f"key{n}", (n, n))
 
 
-def test_folders_keep_within_the_limit(store, fake, monkeypatch):
+def held(store):
+    return sum(path.stat().st_size for path in files(store))
+
+
+def names(store):
+    return {path.name for path in files(store)}
+
+
+def test_all_folders_together_keep_within_the_limit(store, fake, monkeypatch):
     kept(store, monkeypatch, 10, 200)
-    assert sum(path.stat().st_size for path in files(store)) <= 1000
-    assert {path.name for path in files(store)} >= {"key7", "key8", "key9"} and cache.read("key9")
+    assert held(store) <= 1000 and names(store) == {"key7", "key8", "key9"} and cache.read("09key9")
+    assert held(store) <= int((store / "size").read_bytes()) <= 1000
 
 
 def test_what_was_used_lately_stays(store, fake, monkeypatch):
     kept(store, monkeypatch, 3, 200)
-    assert cache.read("key0")  # the oldest of the three is used again
-    assert cache.write("key3", (b"x" * 600, "", "", "", (), ()))
-    assert {path.name for path in files(store)} == {"key0", "key3"}
+    assert cache.read("00key0")  # the oldest of the three is used again
+    assert cache.write("03key3", (b"x" * 600, "", "", "", (), ()))
+    assert names(store) == {"key0", "key3"}
 
 
-def test_a_file_above_the_limit_stays_until_the_next(store, fake, monkeypatch):
-    kept(store, monkeypatch, 1, 5000)
-    assert cache.read("key0")
-    assert cache.write("key1", (b"x" * 5000, "", "", "", (), ()))
-    assert [path.name for path in files(store)] == ["key1"]
+def test_a_file_above_the_limit_is_not_kept_and_removes_no_other(store, fake, monkeypatch):
+    kept(store, monkeypatch, 2, 200)
+    assert not cache.write("02key2", (b"x" * 1000, "", "", "", (), ()))
+    assert names(store) == {"key0", "key1"} and not cache.read("02key2")
+
+
+def test_a_lower_limit_counts_for_what_is_there(store, fake, monkeypatch):
+    kept(store, monkeypatch, 8, 200, "1")
+    assert len(files(store)) == 8
+    monkeypatch.setenv("PYJITC_CACHE_SIZE", "0.0005")
+    assert cache.write("0fkey9", (b"", "", "", "", (), ()))
+    assert held(store) <= 500 and names(store) >= {"key7", "key9"}
+    monkeypatch.setenv("PYJITC_CACHE_SIZE", "0")
+    assert not cache.write("0fkey9", (b"", "", "", "", (), ())) and not files(store)
+
+
+@pytest.mark.parametrize("damage", [b"", b"many", b"-1", None])
+def test_the_files_are_counted_where_their_size_is_not_known(store, fake, monkeypatch, damage):
+    kept(store, monkeypatch, 3, 200)
+    (store / "size").unlink()  # as in a cache of an earlier version, or one that a user has emptied in part
+    if damage is not None:
+        (store / "size").write_bytes(damage)
+    assert cache.write("03key3", (b"x" * 400, "", "", "", (), ()))
+    assert held(store) <= int((store / "size").read_bytes()) <= 1000 and "key3" in names(store)
+
+
+def test_the_folders_are_not_read_at_each_write(store, fake, monkeypatch):
+    reads = []
+    trimmed = cache._trimmed
+    monkeypatch.setattr(cache, "_trimmed", lambda *given: reads.append(given) or trimmed(*given))
+    kept(store, monkeypatch, 250, 100, "0.02")
+    assert held(store) <= 20_000 and len(reads) < 30  # a tenth of the limit is removed at once
+
+
+def test_stubs_that_functions_share_count(store, fake, monkeypatch):
+    kept(store, monkeypatch, 3, 200)
+    stubs = [store / f"{n}.stub" for n in range(3)]
+    for n, path in enumerate(stubs):
+        path.write_bytes(b"x" * 250)
+        os.utime(path, (n + 1.5, n + 1.5))
+    monkeypatch.setattr(cache, "_shared", types.SimpleNamespace(STUB=".stub", stubs=lambda: [
+        str(path) for path in stubs if path.exists()]))
+    assert cache.write("03key3", (b"x" * 200, "", "", "", (), ()))
+    assert names(store) == {"1.stub", "2.stub", "key3"} and held(store) <= 1000
 
 
 @pytest.mark.parametrize("text, expected", [
@@ -361,9 +409,9 @@ def test_what_killed_processes_leave_goes(store, fake, monkeypatch):
     kept(store, monkeypatch, 1, 10)
     old, new = store / "00" / "key5.123.abc", store / "00" / "key6.123.abc"
     for path in (old, new):
-        path.write_bytes(b"half")
+        path.write_bytes(b"half" * 100)
     os.utime(old, (1, 1))
-    assert cache.write("key1", (b"", "", "", "", (), ()))
+    assert cache.write("01key1", (b"x" * 900, "", "", "", (), ()))
     assert not old.exists() and new.exists()  # the second one may be half written
 
 
@@ -674,6 +722,22 @@ def test_processes_that_are_killed_while_they_fill_one_cache(store):
     assert all(code in (0, -signal.SIGKILL) and not error for (_, error), code in ended[::2]), ended
     last = start().communicate()
     assert last == (f"0 {functions}\n", "")  # all of them are there and complete
+
+
+def test_processes_that_are_killed_at_a_small_limit(store):
+    """The files keep within the limit while processes add and remove them, and whatever killed ones have left."""
+    environment = {**os.environ, "PYJITC_CACHE_DIR": str(store), "PYJITC_VERIFY": "0", "PYJITC_CACHE_SIZE": "0.03"}
+    workers = [subprocess.Popen([sys.executable, "-c", MANY, "8"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True, env=environment) for _ in range(4)]
+    sizes = []
+    while workers[0].poll() is None or workers[1].poll() is None:
+        sizes.append(sum(path.stat().st_size for path in store.glob("??/*") if len(path.name) == 30))
+        time.sleep(0.01)
+        if len(sizes) == 40:
+            workers[2].kill()
+    ended = [(worker.communicate(), worker.returncode) for worker in workers]
+    assert all(code in (0, -signal.SIGKILL) and not error for (_, error), code in ended), ended
+    assert 0 < max(sizes) <= 30_000 and held(store) <= 30_000
 
 
 def test_no_temporary_files_stay(store, fake):
