@@ -19,13 +19,13 @@ from ..ir.cfg import LoopNest, in_edges
 from ..ops import arith as a
 from ..ops import control, memory, structure
 from ..types.kinds import Bool, Float, Int, NpBool, NpFloat, NpInt, is_float
-from .inequalities import Below
 from .conditions import Conditions
-from .counted import Definitions, find
+from .counted import Definitions, find, trips_of
 from .rewrite import drop_check, remove_unreachable, resolve, substitute
 
 __all__ = ["run"]
 
+inequalities = lazy(f"{__package__}.inequalities")  # for indices other than the counter of a loop over what they index
 signs = lazy(f"{__package__}.signs")  # asked where a float is checked
 bits = lazy(f"{__package__}.bits")  # few programs clear bits one by one
 
@@ -149,9 +149,23 @@ class _Ranges:
         floats = any(i.op is a.TRUNCATE or _to_whole(i) for b in fn.blocks for i in b.insts)
         self.followed = (Int, NpInt, Float, NpFloat) if floats else (Int, NpInt)
         self.everywhere = set(fn.blocks)
-        self.below = Below(self)
+        self.proofs = None  # made where an interval does not decide
 
     top = staticmethod(_top)
+
+    def below(self, v, limit, block) -> bool:
+        """Whether v < limit."""
+        if self.counts_to(v, limit, block):
+            return True
+        if self.proofs is None:
+            self.proofs = inequalities.Below(self)
+        return self.proofs(v, limit, 0, block)
+
+    def counts_to(self, v, limit, block) -> bool:
+        """Whether v counts the trips of a loop from 0 on, which makes `limit` trips, as `i` in `range(len(a))`."""
+        counter = self.counters.get(v)
+        return (counter is not None and counter[1] == 1 and block in self.inside[v]
+                and self.defs.constant(counter[0].start[v]) == 0 and trips_of(counter[0], self.defs) is limit)
 
     def follows(self, t) -> bool:
         return t is Int or isinstance(t, NpInt) or (t is Float or isinstance(t, NpFloat)) and Float in self.followed
@@ -583,7 +597,7 @@ class _Ranges:
     def is_remainder(self, inst, block) -> bool:
         """Whether x % y equals x."""
         x, y = inst.args
-        return x.type is Int and self.get(x, block)[0] >= 0 and self.below(x, y, 0, block)
+        return x.type is Int and self.get(x, block)[0] >= 0 and self.below(x, y, block)
 
     def fits_short(self, inst, block) -> bool:
         """Whether the operand, a float, is not NaN and its integral part fits in a signed int of 32 bits."""
@@ -641,11 +655,11 @@ class _Ranges:
             low, high = self.get(step, block)
             if minus:
                 low, high = -high, -low
-            if -64 <= low and high <= 64 and self.get(value, block)[0] >= 0 and self.below(value, y, 0, block):
+            if -64 <= low and high <= 64 and self.get(value, block)[0] >= 0 and self.below(value, y, block):
                 least = self.get(y, block)[0]
                 if self.get(x, block)[0] < -least or high > least:
                     return "near"
-                return "ring less" if high <= 0 or self.below(x, y, 0, block) else "ring"
+                return "ring less" if high <= 0 or self.below(x, y, block) else "ring"
         return ""
 
     def needless(self, inst, block) -> bool:
@@ -657,7 +671,7 @@ class _Ranges:
             inst.attrs = {**inst.attrs, "nonnegative": True}
             if i[1] < _TABLE and _is_cut(args[0]):
                 inst.attrs["most"] = i[1]
-            return i[1] < n[0] or self.below(args[0], args[1], 0, block)
+            return i[1] < n[0] or self.below(args[0], args[1], block)
         if op is a.CHECK_NONZERO:
             if args[0].type is not Int and not isinstance(args[0].type, NpInt):
                 return False
@@ -707,7 +721,7 @@ class _Ranges:
                 if total is None or total.op is not a.IADD or total.attrs.get("flags") != "nuw nsw":
                     continue
                 for p, q in (total.args, total.args[::-1]):
-                    if p in header.params and q in header.params and self.below(p, q, 0, block):
+                    if p in header.params and q in header.params and self.below(p, q, block):
                         low, high = header.params.index(p), header.params.index(q)
                         return all(edge is not inst.unwind and self.is_half(
                             edge.args[low], edge.args[high], p, q, total, loop, _DEEP) for _, inst, edge in back)

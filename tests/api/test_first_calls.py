@@ -73,7 +73,7 @@ def loaded(call):
 
 @pytest.mark.parametrize("call, without", [
     ("scalar(1.5, 2.5)", LOOPS | LIBRARY | UNUSED | CALLS | {"pyjitc.passes.alias"}),
-    ("loop(a, 0.5)", LIBRARY | UNUSED | NESTS | {"pyjitc.passes.repair"}),
+    ("loop(a, 0.5)", LIBRARY | UNUSED | NESTS | {"pyjitc.passes.inequalities", "pyjitc.passes.repair"}),
     ("iterated(a)", LIBRARY | UNUSED | NESTS | {"pyjitc.passes.ranges", "pyjitc.passes.versioning"}),
     ("expression(a, a)", LIBRARY | {
         "pyjitc.lib.py.conversions", "pyjitc.lib.py.operators", "pyjitc.passes.accumulators", "pyjitc.passes.repair"})],
