@@ -364,7 +364,7 @@ def push_exc_info(frame, x):
 
 def before_with(frame, x):
     manager = frame.stack.pop()
-    leave = frame.emit(generic.GETATTR, (manager,), name="__exit__")
+    leave = frame.emit(generic.GETATTR, (manager,), name="__exit__", managed=True)
     enter = frame.emit(generic.GETATTR, (manager,), name="__enter__")
     frame.stack.append(leave)
     frame.push(frame.emit(generic.CALL, (enter,), kwnames=()))

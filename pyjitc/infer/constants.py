@@ -23,7 +23,7 @@ from ..types.kinds import (
 )
 from ..types.lattice import dtype_of, type_of_dtype
 from ..types.typeof import attributes_type, instance_type, plain_array, record_type, typeof
-from .meaning import UNKNOWN, Apply, Const, Expr, Mismatch
+from .meaning import UNKNOWN, Apply, Const, Expr, Mismatch, NotNative
 
 records = lazy("pyjitc.runtime.records")
 text = lazy("pyjitc.ops.text")
@@ -96,7 +96,7 @@ def too_wide(value: int) -> Mismatch:
         hint = f"write np.uint64({value}), whose arithmetic wraps at 2**64, or use a float"
     else:
         hint = "use a float, or np.uint64(...) for what is below 2**64"
-    return Mismatch(f"the int {shown} does not fit in 64 bits", hint, OverflowError)
+    return NotNative(f"the int {shown} does not fit in 64 bits", hint, OverflowError)
 
 
 def constant(value) -> Expr:
@@ -134,8 +134,8 @@ def constant(value) -> Expr:
         array = array_type(value)
         if array is not None:
             return Apply(pyobject.PY_UNBOX, Const(Object, value), type=array)
-        raise Mismatch(f"an array of dtype {value.dtype} has no native form",
-                       "convert it with .astype to a numeric dtype")
+        raise NotNative(f"an array of dtype {value.dtype} has no native form",
+                        "convert it with .astype to a numeric dtype")
     elif isinstance(value, np.dtype):
         scalar = scalar_type(value)
         if scalar is not None:
@@ -161,8 +161,8 @@ def constant(value) -> Expr:
         if instance is not None:
             return Apply(pyobject.PY_UNBOX, Const(Object, value), type=instance)
         if hasattr(kind, "__cuda_array_interface__"):
-            raise Mismatch(f"a {kind.__name__} is no constant: its elements may be on a device",
-                           "pass it to the kernel as an argument")
+            raise NotNative(f"a {kind.__name__} is no constant: its elements may be on a device",
+                            "pass it to the kernel as an argument")
     return Const(Singleton(value), value)
 
 

@@ -465,7 +465,7 @@ class Evaluator(Operations):
                 break
             content = total
         else:
-            raise Mismatch("the state of this generator has too many types", "keep the type of each variable the same")
+            raise NotNative("the state of this generator has too many types", "keep the type of each variable the same")
         if not has_generator(content):
             return Apply(memory.ITERATOR_NEW, state)
         content = union_of((content, ENDED))

@@ -20,7 +20,7 @@ from ..types.kinds import (
     is_python_number, members_of, together, union_of, wider,
 )
 from ..types.lattice import COUNTERPART, fits
-from .meaning import UNKNOWN, Mismatch, NeedsList
+from .meaning import UNKNOWN, NeedsList, NotNative
 
 __all__ = ["AV", "join", "same_constant", "constant_as", "join_types", "link_alike", "with_objects", "MAX_UNION"]
 
@@ -126,9 +126,9 @@ def join_types(tx: Type, ty: Type) -> Type:
         if any([type(m) is ListDisplay for m in members]) and any([type(m) is List for m in members]):
             raise NeedsList
         if sum([not m.unlimited for m in members]) > MAX_UNION:
-            raise Mismatch(f"one value here may have any of {len(members)} types: {union}",
-                           f"at most {MAX_UNION} may meet: convert them to one type where they are made, such as "
-                           f"float(x), or use a variable for each")
+            raise NotNative(f"one value here may have any of {len(members)} types: {union}",
+                            f"at most {MAX_UNION} may meet: convert them to one type where they are made, such as "
+                            f"float(x), or use a variable for each")
     return union
 
 

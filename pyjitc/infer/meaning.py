@@ -372,7 +372,7 @@ class Throw(Expr):
     at run time.
 
     name: the attribute `name` of a NameError.
-    hint: '', or what the program probably means; it is then refused at compile time, unless there is a handler around
+    hint: '', or what the program probably means; it is then refused at compile time, unless the program catches
     it."""
 
     __slots__ = ("exception", "message", "hint", "given", "name")

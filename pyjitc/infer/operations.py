@@ -45,6 +45,13 @@ _STREAMS = ("stdin", "stdout", "stderr")  # attributes of sys that programs repl
 _SELF_MATCHING = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
 
 
+def _no_manager(cls: type, hint: str) -> Mismatch:
+    """The error for a `with` statement of an object of a class that is no context manager."""
+    if sys.version_info < (3, 11):
+        return Mismatch("__enter__", hint, AttributeError)
+    return Mismatch(f"'{cls.__name__}' object does not support the context manager protocol", hint)
+
+
 class Operations(Variables):
     """The meaning of each generic operation: the methods of HANDLERS. evaluate.Evaluator, the subclass, has the
     attributes below and those of `Variables`, and provides the abstract values of operands."""
@@ -130,7 +137,13 @@ class Operations(Variables):
         return self.library.truth(operands[0])
 
     def getattr_(self, inst, operands):
-        return self.attribute(operands[0], inst.attrs["name"])
+        try:
+            return self.attribute(operands[0], inst.attrs["name"])
+        except Mismatch as error:
+            cls = operands[0].type.python_class
+            if "managed" in inst.attrs and isinstance(cls, type) and not hasattr(cls, "__enter__"):
+                raise _no_manager(cls, error.hint) from None
+            raise
 
     def attribute(self, x: Expr, name: str):
         try:
@@ -714,7 +727,15 @@ class Operations(Variables):
         return constant(value)
 
     def import_from(self, inst, operands):
-        return self.attribute(operands[0], inst.attrs["name"])
+        module, name = operands[0], inst.attrs["name"]
+        try:
+            return self.attribute(module, name)
+        except Mismatch as error:
+            if error.exception is not AttributeError or not isinstance(module.type, Singleton):
+                raise
+            origin = getattr(module.type.value, "__file__", None) or "unknown location"
+            raise Mismatch(f"cannot import name {name!r} from {module.type.value.__name__!r} ({origin})", error.hint,
+                           ImportError) from None
 
     def catch(self, inst, operands):
         return Apply(exceptions.EXC_FETCH)
@@ -856,8 +877,8 @@ class Operations(Variables):
         return Apply(memory.POLL, cost=4)
 
     def no_yield(self, inst, operands):
-        raise Mismatch("a generator cannot be handed to the interpreter yet",
-                       "iterate over it inside a compiled function")
+        raise NotNative("a generator cannot be handed to the interpreter yet",
+                        "iterate over it inside a compiled function")
 
 
 def _has_index(t: Type) -> bool:

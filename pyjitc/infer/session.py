@@ -293,8 +293,8 @@ class Session:
                     and self._nested(proto, caller) > _MAX_NESTED_DISPLAYS:
                 raise NeedsList  # each recursive call has a longer display
             if count > most:
-                raise Mismatch(f"{proto.qualname} is called with more than {most} combinations of argument types",
-                               "make the recursion end on a run-time value, or keep the argument types the same")
+                raise NotNative(f"{proto.qualname} is called with more than {most} combinations of argument types",
+                                "make the recursion end on a run-time value, or keep the argument types the same")
             spec = Spec(proto, args, closure, function)
             spec.caller = caller
             spec.key = key

@@ -6,6 +6,7 @@ from types import ModuleType
 from ..base.errors import CompileError, Diagnostic, TypingError
 from ..base.lazy import lazy
 from ..ir import core as ir
+from ..ops import control
 from ..ops.generic import CHECK_BOUND
 from ..types.classes import FIXED_MODULES
 from ..types.kinds import (
@@ -14,7 +15,7 @@ from ..types.kinds import (
 from .analysis import Analysis
 from .emit import close, emit
 from .expressions import Split, UserCall, is_one_case
-from .meaning import UNKNOWN, Expr, Mismatch, NotNative, Restart, Throw
+from .meaning import UNKNOWN, Expr, Mismatch, NeedsDisplays, NotNative, Restart, Throw
 from .session import Findings, Session, only_value
 
 __all__ = ["specialise"]
@@ -24,6 +25,7 @@ generators = lazy("pyjitc.front.generators")  # only programs with `yield` load 
 _GENERATOR = 0x20  # inspect.CO_GENERATOR
 _MAX_ROUNDS = 10_000  # only an error in the compiler exceeds it: each round finds something new, such as one more list
 forgiving = lazy(f"{__package__}.forgiving")
+handlers = lazy(f"{__package__}.handlers")  # only programs with an operation that certainly raises load it
 
 
 def specialise(function, types, *, library, build, prototype, nested, options, program_library=None, lists=False):
@@ -90,8 +92,9 @@ def _specialised(session, function, types, library, prototype):
     needed = _called(spec) if wrong else ()
     for one in wrong:
         # a specialisation that is not needed was requested while less was known about the types of variables
-        if one in needed and not _raises_at_run_time(session, one):
-            inst = min(one.analysis.errors, key=lambda i: (i.loc.line, i.loc.col))
+        left = _not_raised(session, one) if one in needed else ()
+        if left:
+            inst = min(left, key=lambda i: (i.loc.line, i.loc.col))
             one, inst, found = _in_the_program(one, inst, one.analysis.errors[inst], spec, library)
             raise located(one.proto, inst, found, _operand_types(one.analysis, inst),
                           _calls(one, spec, inst.loc.line)) from None
@@ -99,7 +102,7 @@ def _specialised(session, function, types, library, prototype):
         found = analysis.meaning.get(inst)
         one = analysis.spec
         if type(found) is Throw and found.hint and not (
-                _has_value(analysis, inst) or _handled(one, inst) or is_one_case(one)):
+                _has_value(analysis, inst) or is_one_case(one) or handlers.catches(analysis, inst, found.exception)):
             refusal = Mismatch(found.message, found.hint, found.exception)
             raise located(one.proto, inst, refusal, (), _calls(one, spec, inst.loc.line))
     functions = emit(session, spec)
@@ -112,25 +115,38 @@ def _specialised(session, function, types, library, prototype):
     return functions, spec
 
 
+def _not_raised(session, spec) -> list[ir.Inst]:
+    """The instructions with errors of a specialisation that are refused. The others raise at run time what the
+    interpreter would raise: see `_is_for_run_time`; and where the program catches that exception."""
+    errors, left = spec.analysis.errors, []
+    whole = _is_for_run_time(session, spec)
+    for inst, error in errors.items():
+        if whole or not (_is_limit(inst, error) or spec.proto.library) and handlers.catches(
+                spec.analysis, inst, error.exception):
+            spec.analysis.meaning[inst] = Throw(error.exception, error.message, given=error.given)
+            spec.analysis.raising.add(inst)
+        else:
+            left.append(inst)
+    return left
 
-def _raises_at_run_time(session, spec) -> bool:
-    """Whether the errors of a specialisation are exceptions that the interpreter would raise. If so, the specialisation
-    raises them at run time. Examples: a function that walks nested data calls itself for the type of every item, also
+
+def _is_limit(inst: ir.Inst, error: Mismatch) -> bool:
+    """Whether an error is one that the interpreter would not raise, or one of an instruction that cannot raise it."""
+    return isinstance(error, (NotNative, NeedsDisplays)) or bool(
+        inst.op.effects & ir.TERMINATOR and inst.op is not control.RAISE)
+
+
+def _is_for_run_time(session, spec) -> bool:
+    """Whether the errors of a specialisation are exceptions that the interpreter would raise, and values of its types
+    may never reach it. Examples: a function that walks nested data calls itself for the type of every item, also
     for types that a test of values excludes (`if key == "#"`); a call whose argument has one of several types, and a
     value of the type that the function refuses may never occur."""
-    analysis = spec.analysis
-    errors = analysis.errors.items()
-    if spec.proto.library or any([isinstance(error, NotNative) or inst.op.effects & ir.TERMINATOR
-                                  for inst, error in errors]):
+    errors = spec.analysis.errors.items()
+    if spec.proto.library or any([_is_limit(inst, error) for inst, error in errors]):
         return False
-    if not is_one_case(spec) and not (
-            any([other.proto is spec.proto for other in session.callers(spec.caller)])
-            and not any([error.hint for _, error in errors])):
-        return False
-    for inst, error in analysis.errors.items():
-        analysis.meaning[inst] = Throw(error.exception, error.message, given=error.given)
-        analysis.raising.add(inst)
-    return True
+    return is_one_case(spec) or (
+        any([other.proto is spec.proto for other in session.callers(spec.caller)])
+        and not any([error.hint for _, error in errors]))
 
 
 def _called(entry) -> set:
@@ -183,15 +199,6 @@ def _has_value(analysis, inst) -> bool:
     reads = [other for block in analysis.fn.blocks for other in block.insts
              if other.op is CHECK_BOUND and other.attrs["name"] == inst.attrs["name"]]
     return any(type(analysis.meaning.get(other)) not in (Throw, type(None)) for other in reads)
-
-
-def _handled(spec, inst) -> bool:
-    """Whether there is a handler of the program around `inst` or around one of the calls that led to it."""
-    seen = set()
-    while inst.unwind is None and spec.caller is not None and spec not in seen:
-        seen.add(spec)
-        spec, inst = spec.caller[0].spec, spec.caller[1]
-    return inst.unwind is not None
 
 
 def _operand_types(analysis, inst: ir.Inst):

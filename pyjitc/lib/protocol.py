@@ -105,7 +105,9 @@ class Protocol:
 
     def delitem(self, x: Expr, i: Expr) -> Expr:
         """`del x[i]`"""
-        raise Mismatch(f"{describe(x.type)} object doesn't support item deletion")
+        is_sequence = hasattr(x.type.python_class, "__len__") and k.is_integer(i.type)
+        does_not = "doesn't" if is_sequence else "does not"
+        raise Mismatch(f"{describe(x.type)} object {does_not} support item deletion")
 
     def delete_attribute(self, x: Expr, name: str) -> Expr:
         """`del x.name`"""

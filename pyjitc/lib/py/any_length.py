@@ -77,8 +77,8 @@ def _item(t: Type) -> Type:
     """The type of the items of a tuple."""
     found = lists.item_of(t)
     if found is None:
-        raise Mismatch("a tuple that holds functions or generators meets one whose length is not known",
-                       "keep them in a tuple whose items are written out")
+        raise NotNative("a tuple that holds functions or generators meets one whose length is not known",
+                        "keep them in a tuple whose items are written out")
     return found
 
 

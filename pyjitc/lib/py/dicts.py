@@ -678,8 +678,8 @@ def _function_object(factory):
             raise Mismatch("first argument must be callable or None")
         return Const(k.Object, factory.type.value)
     if factory.type.captures:
-        raise Mismatch("a function that captures variables cannot be the factory of a defaultdict yet",
-                       "define it outside the compiled function, or use setdefault")
+        raise NotNative("a function that captures variables cannot be the factory of a defaultdict yet",
+                        "define it outside the compiled function, or use setdefault")
     proto = factory.type.proto
     return Const(k.Object, FunctionType(proto.code, proto.globals, proto.code.co_name))
 

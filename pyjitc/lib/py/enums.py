@@ -88,7 +88,7 @@ def _member_named(cls: enum.EnumMeta, name: Expr) -> Expr:
         return by_python(operator.getitem, Const(Singleton(cls), cls), name,
                          type=union_of([Singleton(member) for member in cls.__members__.values()]))
     if name.type is not Str:
-        raise Mismatch(f"the name of a member of '{cls.__qualname__}' must be a str", "pass the member")
+        raise NotNative(f"the name of a member of '{cls.__qualname__}' must be a str", "pass the member")
     found = cls.__members__.get(name.value)
     if found is None:
         raise Mismatch(repr(name.value), "", KeyError)

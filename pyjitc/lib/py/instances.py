@@ -12,7 +12,7 @@ from ...ops import structure
 from ...types.kinds import (
     Array, Attributes, Bytes, Container, DictDisplay, DictView, ListDisplay, Object, Str, Tuple,
 )
-from ..build import type_name
+from ..build import provoked, type_name
 from ..intrinsics import iterate
 from ..protocol import Protocol, text_by_python
 from ..rule import intrinsic
@@ -40,6 +40,10 @@ def _asks(function, name):
                 found = classes.own_method(args[0], other)
                 if found is not None:
                     return Call(converted_by, constant(function), found if asked is None else constant(asked), *args)
+        if found is None and function is not hash and len(args) == 1 and not kwargs:
+            cls = classes.class_of(args[0])
+            if not any([hasattr(cls, one) for one in (name, *_ASKED_NEXT.get(function, ()))]):
+                raise Mismatch(provoked(function, type(cls.__name__, (), {})()), f"define {name} in the class")
         if found is None:
             raise NotNative(f"{function.__name__}() of a '{classes.class_of(args[0]).__name__}' object is not compiled",
                             f"define {name} in its class")

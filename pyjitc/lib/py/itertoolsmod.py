@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from ...infer.constants import constant
-from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, Throw
+from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative, Throw
 from ...infer.names import describe
 from ...ops.structure import TUPLE_MAKE
 from ...types import kinds as k
@@ -63,6 +63,9 @@ def _islice(iterable, *bounds):
 
 @rule("itertools.chain")
 def _chain(*iterables):
+    for x in iterables:
+        if not protocol_of(x.type).is_iterable(x):  # the interpreter finds that at the first step
+            raise NotNative(f"{describe(x.type)} object is not iterable")
     return Call(iterators.chain_all, *iterables)
 
 

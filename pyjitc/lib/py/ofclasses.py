@@ -234,9 +234,9 @@ def store(x: Expr, name: str, value: Expr) -> Expr:
         if is_property(found) or own(type(found), "__set__") is UNWRITTEN:
             # the interpreter raises that there is none
             return by_python(setattr, x, constant(name), value)
-        raise Mismatch(f"{cls.__name__}.{name} is {with_article(type(found).__name__)}, whose own code "
-                       "stores the attribute",
-                       "write a property or a method instead")
+        raise NotNative(f"{cls.__name__}.{name} is {with_article(type(found).__name__)}, whose own code "
+                        "stores the attribute",
+                        "write a property or a method instead")
     if not cls.__dictoffset__:
         return by_python(setattr, x, constant(name), value)
     if _is_method(found) or type(found) is staticmethod:
@@ -262,13 +262,13 @@ def stored(fields, x, name, value):
         if kinds.is_number(value.type) or isinstance(value.type, kinds.Dual):
             value = cast(cast(value, through), base)
         elif t is base or not isinstance(value.type, kinds.Union):
-            raise Mismatch(f"the field '{name.value}' of '{x.type.cls.__name__}' is declared as {through}, and cannot "
-                           f"hold a value of type {value.type}", "store a number")
+            raise NotNative(f"the field '{name.value}' of '{x.type.cls.__name__}' is declared as {through}, and cannot "
+                            f"hold a value of type {value.type}", "store a number")
     elif isinstance(base, kinds.Array) and (value.type is not kinds.NoneType or t is base):
         held = value.type
         if isinstance(held, kinds.Array) and (held.dtype, held.ndim) != (base.dtype, base.ndim):
-            raise Mismatch(f"the field '{name.value}' of '{x.type.cls.__name__}' is declared as {base}, and cannot "
-                           f"hold {held}", "convert it with astype(), or declare another type")
+            raise NotNative(f"the field '{name.value}' of '{x.type.cls.__name__}' is declared as {base}, and cannot "
+                            f"hold {held}", "convert it with astype(), or declare another type")
     return store(x, name.value, value)
 
 

@@ -219,7 +219,7 @@ def _calendar(name, weekmask, holidays, calendar) -> tuple[int | None, Expr]:
     days = np.busdaycalendar(weekmask).weekmask
     if holidays:
         if not isinstance(holidays.type, Array):
-            raise Mismatch(f"holidays= of np.{name} must be an array of dates here", "make an array of them")
+            raise NotNative(f"holidays= of np.{name} must be an array of dates here", "make an array of them")
         if holidays.type.ndim != 1:
             return None, Throw(ValueError, "holidays must be a provided as a one-dimensional array")
         holidays = _days(name, 0, holidays)

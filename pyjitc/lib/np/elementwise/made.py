@@ -8,7 +8,7 @@ from __future__ import annotations
 from types import FunctionType
 
 from ....front.functions import placed
-from ....infer.meaning import Mismatch
+from ....infer.meaning import NotNative
 from ....ops.arith import IMUL
 from ....ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, ARRAY_VIEW
 from ....types.kinds import Array, NoneType, Type
@@ -58,8 +58,8 @@ def _loop(f, alike: FunctionType, operands: int, body: str, **space) -> Function
 def is_nothing(x):
     """Refuses a result of the function of a generalised ufunc, which nobody would receive."""
     if x.type is not NoneType:
-        raise Mismatch(f"the function of guvectorize returns {a_type(x.type)}, and its results are its last arguments",
-                       "write into them, as in out[0] = x or out[:] = x")
+        raise NotNative(f"the function of guvectorize returns {a_type(x.type)}, and its results are its last arguments",
+                        "write into them, as in out[0] = x or out[:] = x")
     return x
 
 

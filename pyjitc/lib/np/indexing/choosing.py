@@ -123,7 +123,7 @@ def _choose(a, choices, out=None, mode: Constant = "raise"):
     if out:
         raise NotNative("np.choose with out= is not compiled", "write out[...] = np.choose(...)")
     if mode not in ("raise", "wrap", "clip"):
-        raise Mismatch("mode= of np.choose must be the constant 'raise', 'wrap' or 'clip'")
+        raise NotNative("mode= of np.choose must be the constant 'raise', 'wrap' or 'clip'")
     choices = _rows(choices, "choose")
     if not choices:
         return Throw(ValueError, "invalid entry in choice array")
@@ -282,7 +282,7 @@ def as_ints(x):
 
 def _order(order):
     if order not in ("C", "F"):
-        raise Mismatch("order= must be the constant 'C' or 'F'")
+        raise NotNative("order= must be the constant 'C' or 'F'")
     return Const(k.Str, order)
 
 
@@ -342,7 +342,7 @@ def _ravel_multi_index(multi_index, dims, mode: Constant = "raise", order: Const
         return Throw(ValueError, f"parameter multi_index must be a sequence of length {n}")
     modes = mode if isinstance(mode, tuple) else (mode,) * n
     if len(modes) != n or any(m not in ("raise", "wrap", "clip") for m in modes):
-        raise Mismatch("mode= of np.ravel_multi_index must be 'raise', 'wrap' or 'clip', or one for each axis")
+        raise NotNative("mode= of np.ravel_multi_index must be 'raise', 'wrap' or 'clip', or one for each axis")
     return Call(raveled, _shape_of(parts), _tuple(parts), _dims(dims), Const(k.Tuple((k.Str,) * n), tuple(modes)),
                 _order(order))
 

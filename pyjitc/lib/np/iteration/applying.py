@@ -117,7 +117,7 @@ def _piecewise(x, condlist, funclist, *more, **kw):
         raise NotNative("np.piecewise is compiled with x, condlist, funclist and arguments by position")
     conditions, functions = condlist, funclist
     if not is_sequence(functions.type):
-        raise Mismatch("the functions of np.piecewise must be written out", "write a list of functions and numbers")
+        raise NotNative("the functions of np.piecewise must be written out", "write a list of functions and numbers")
     scalar = isinstance(x.type, Array) and x.type.ndim == 0 or k.is_number(x.type)
     if is_sequence(conditions.type):
         conditions = elements(conditions)

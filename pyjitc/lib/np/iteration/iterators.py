@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, NotConstant, NotNative, Throw
+from ....infer.meaning import Apply, Call, Const, Expr, NotConstant, NotNative, Throw
 from ....ops.arith import IADD, IMUL, ISUB, LIKELY
 from ....ops.memory import ARRAY_LOAD, ARRAY_STRIDE, ARRAY_VIEW
 from ....ops.structure import PACK, RETYPE, SELECT, STRUCT_GET, TUPLE_MAKE
@@ -38,7 +38,7 @@ def _ndindex(*args):
     if len(args) == 1 and is_sequence(args[0].type):
         args = elements(args[0])
     if not all(k.is_integer(x.type) for x in args):
-        raise Mismatch("np.ndindex takes integers, or a tuple of them")
+        raise NotNative("np.ndindex takes integers, or a tuple of them")
     return Call(places, Call(lengths, _tuple(args), Const(Int, 0)))
 
 
@@ -184,13 +184,13 @@ def _nditer(op, flags=None, op_flags=None, op_dtypes=None, order: Constant = "K"
     if set(flags) - {"refs_ok", "zerosize_ok", "reduce_ok"}:
         raise NotNative(f"np.nditer with the flag '{flags[0]}' is not compiled", "np.ndenumerate gives the indices")
     if order not in ("C", "F", "K", "A"):
-        raise Mismatch("order= of np.nditer must be the constant 'C', 'F', 'A' or 'K'")
+        raise NotNative("order= of np.nditer must be the constant 'C', 'F', 'A' or 'K'")
     several = is_sequence(x.type)
     parts = [y if isinstance(y.type, Array) else as_array("nditer", y) for y in (elements(x) if several else [x])]
     writes = ([w if isinstance(w, tuple) else (w,) for w in access] if any(isinstance(w, tuple) for w in access)
               else [access] * len(parts))
     if len(writes) != len(parts) or any(w[0] not in ("readonly", "readwrite", "writeonly") for w in writes):
-        raise Mismatch("op_flags= of np.nditer must be 'readonly', 'readwrite' or 'writeonly' for each operand")
+        raise NotNative("op_flags= of np.nditer must be 'readonly', 'readwrite' or 'writeonly' for each operand")
     writable = tuple(w[0] != "readonly" for w in writes)
     for y, write in zip(parts, writable):
         if write and y.type is not None and not y.type.writable:

@@ -82,7 +82,7 @@ def matrices(name: str, *args: Expr):
         if x.type.ndim < 2:
             return Throw(LinAlgError, f"{x.type.ndim}-dimensional array given. Array must be at least two-dimensional")
     if not FOUND and name not in OWN:
-        raise Mismatch(f"np.linalg.{name} needs LAPACK, and none was found")
+        raise NotNative(f"np.linalg.{name} needs LAPACK, and none was found")
     t, single = linear_type(*(x.type.dtype for x in arrays))
     return [*(of_type(x, t) for x in arrays), single]
 

@@ -152,7 +152,7 @@ def _norm(x, ord=None, axis: Constant = None, keepdims: Constant = False):
     x = of_type(x, k.float64 if kind_of(t) in "biu" else t)
     order, keep = _order(ord or NONE), Const(k.Bool, bool(keepdims))
     if isinstance(order.type, (k.Array, k.Tuple)) or order.type is k.Complex:
-        raise Mismatch(f"norm with an order of type {type_name(order.type)}")
+        raise NotNative(f"norm with an order of type {type_name(order.type)}")
     if axis is None:
         if not keepdims and (order.type is k.NoneType or order.known and order.value in ("fro", "f") and ndim == 2):
             return Call(whole_norm, x)
@@ -475,7 +475,7 @@ def _matrix_power(a, n):
     if not (n.type is k.Int or isinstance(n.type, k.NpInt)):
         raise Mismatch("exponent must be an integer")
     if not n.known and kind_of(a.type.dtype) in "biu" and not FOUND:
-        raise Mismatch("matrix_power of integers needs a known exponent", "write it as a constant")
+        raise NotNative("matrix_power of integers needs a known exponent", "write it as a constant")
     return Call(matrix_power if a.type.ndim == 2 else power_stack, of_type(a, a.type.dtype), n)
 
 
@@ -546,7 +546,7 @@ def _multi_dot(arrays, *, out=None):
         return Throw(ValueError, "Expecting at least two arrays.")
     for i, part in enumerate(parts):
         if not isinstance(part.type, k.Array):
-            raise Mismatch(f"multi_dot of {a_type(part.type)}", "pass arrays")
+            raise NotNative(f"multi_dot of {a_type(part.type)}", "pass arrays")
         ends = i in (0, len(parts) - 1)
         if part.type.ndim != 2 and not (ends and part.type.ndim == 1):
             return Throw(LinAlgError, f"{part.type.ndim}-dimensional array given. Array must be two-dimensional")

@@ -289,7 +289,7 @@ def item_of(x):
 @rule("np.einsum")
 def _einsum(*operands, out=None, optimize=False, **kwargs):
     if not operands or operands[0].type is not k.Str or not operands[0].known:
-        raise Mismatch("einsum takes its subscripts as a constant string", "write np.einsum('ij,jk->ik', a, b)")
+        raise NotNative("einsum takes its subscripts as a constant string", "write np.einsum('ij,jk->ik', a, b)")
     for key in kwargs:
         raise NotNative(f"einsum with {key}= is not compiled yet")
     subscripts, *operands = operands

@@ -527,8 +527,8 @@ def common_dtype(parts):
     found = None
     for x in elements(parts):
         if isinstance(x.type, k.Union):
-            raise Mismatch(f"the dtype of one of the arrays depends on the path that led here: {x.type}",
-                           "give it one dtype on all of them, as in x.astype(np.float64)")
+            raise NotNative(f"the dtype of one of the arrays depends on the path that led here: {x.type}",
+                            "give it one dtype on all of them, as in x.astype(np.float64)")
         t = x.type.dtype if isinstance(x.type, Array) else numpy_counterpart(x.type) if k.is_scalar(x.type) else x.type
         if found is not None and found is not t and (isinstance(found, k.Record) or isinstance(t, k.Record)):
             raise NotNative("a common dtype of structured arrays is not compiled", "convert the fields")

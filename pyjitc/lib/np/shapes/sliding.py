@@ -5,7 +5,7 @@ import operator
 
 import numpy as np
 
-from ....infer.meaning import Apply, Call, Const, Mismatch, NotConstant, NotNative
+from ....infer.meaning import Apply, Call, Const, NotConstant, NotNative
 from ....ops.memory import ARRAY_STRIDE, ARRAY_VIEW
 from ....types import kinds as k
 from ...build import compiled
@@ -37,9 +37,9 @@ def sliding_window_view(x, window_shape, axis=None, *, subok=False, writeable=Fa
 
 @intrinsic
 def pass_a_tuple(window_shape):
-    raise Mismatch("window_shape= of np.lib.stride_tricks.sliding_window_view cannot be an array: how many axes the "
-                   "result has must be known",
-                   "pass a tuple")
+    raise NotNative("window_shape= of np.lib.stride_tricks.sliding_window_view cannot be an array: how many axes the "
+                    "result has must be known",
+                    "pass a tuple")
 
 
 def check_not_negative(shape, j, message):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....infer.constants import constant
-from ....infer.meaning import CallValue, Expr, Mismatch, Throw
+from ....infer.meaning import CallValue, Expr, NotNative, Throw
 from ....ops.arith import CAST, IADD, IAND, IMUL, ISHL, ISHR, ISUB
 from ....ops.math import STOPPED
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE, ROW_COPY
@@ -474,9 +474,9 @@ def checked(function, writes=False):
             if where == "kth" and not (
                     is_integer(x.type) or isinstance(x.type, Tuple) and all(map(is_integer, x.type.elements))
                     or isinstance(x.type, Array) and is_integer(x.type.dtype)):
-                raise Mismatch(f"kth= of np.{name} must be an integer, or a tuple or an array of integers, here")
+                raise NotNative(f"kth= of np.{name} must be an integer, or a tuple or an array of integers, here")
             if where == "axis" and not isinstance(x, int) and x is not None:
-                raise Mismatch(f"axis= of np.{name} must be an integer or None")
+                raise NotNative(f"axis= of np.{name} must be an integer or None")
         if writes and not a.type.writable:
             return Throw(ValueError, f"{name} array is read-only")
         return call(function, a, *more)
@@ -489,10 +489,10 @@ def _lexsort(keys, axis: Constant = -1):
     elements = keys.type.elements if isinstance(keys.type, Tuple) else [keys.type]
     wanted = 1 if isinstance(keys.type, Tuple) else 2
     if any(not isinstance(t, Array) or t.ndim != wanted for t in elements):
-        raise Mismatch("np.lexsort takes a tuple of 1-d arrays or a 2-d array here")
+        raise NotNative("np.lexsort takes a tuple of 1-d arrays or a 2-d array here")
     no_records("np.lexsort", *elements)
     if axis not in (-1, 0):
-        raise Mismatch("axis= of np.lexsort must be -1 here")
+        raise NotNative("axis= of np.lexsort must be -1 here")
     return CallValue(constant(lexsort), keys)
 
 

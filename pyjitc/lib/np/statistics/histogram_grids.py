@@ -242,8 +242,8 @@ def _histogramdd(sample, bins=10, range=None, density: Constant = None, weights=
     if isinstance(t, k.Array):
         many = _parts(bins) or _parts(range or NONE) if t.ndim == 2 else [NONE] if t.ndim == 1 else None
         if many is None:
-            raise Mismatch(f"np.histogramdd of an array of {t.ndim} dimensions needs to know how many columns it has",
-                           "give bins= or range= as a tuple, or the columns as a tuple of arrays")
+            raise NotNative(f"np.histogramdd of an array of {t.ndim} dimensions needs to know how many columns it has",
+                            "give bins= or range= as a tuple, or the columns as a tuple of arrays")
         if t.ndim == 1:
             columns = [sample]
         else:

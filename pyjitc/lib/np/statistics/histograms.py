@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....infer.constants import constant
-from ....infer.meaning import CallValue, Const, Mismatch, NotNative, Throw
+from ....infer.meaning import CallValue, Const, NotNative, Throw
 from ....ops.arith import CAST, IADD, ISUB
 from ....ops.memory import ARRAY_LOAD, ARRAY_STORE
 from ....ops.structure import CHOOSE
@@ -225,7 +225,7 @@ def _histogram(a: ArrayLike, bins: NumberOrArray = 10, range=None, density: Cons
         if limits.type is not NoneType:
             if (not isinstance(limits.type, Tuple) or len(limits.type.elements) != 2
                 or not all(map(is_number, limits.type.elements))):
-                raise Mismatch("range= of np.histogram must be a pair of numbers", "write it as a tuple")
+                raise NotNative("range= of np.histogram must be a pair of numbers", "write it as a tuple")
             parts += [dtype_of(e) for e in limits.type.elements if k.is_numpy_scalar(e)]
         found = np.result_type(*parts)
         t = (k.float64 if found.kind in "iub"
