@@ -86,6 +86,13 @@ class Chunks:
                      known=cost.known, even=cost.even, stored=bool(region.parts or region.shared))
         self.chunks, self.size, self.short = (
             b.op(TUPLE_GET, found, type=t, index=n) for n, t in enumerate(found.type.elements))
+        tests = [crowd.test(b, trips, at) for crowd, at in region.crowds]
+        tests += [one.test(b, region.aliases, at) for one, at in region.meetings]
+        tests = [test for test in tests if test is not None]
+        if tests:  # iterations access the same elements: the calling thread makes them in order
+            alone = b.any(tests)
+            self.chunks = b.int(SELECT, alone, b.const(k.Int, 1), self.chunks)
+            self.size = b.int(SELECT, alone, trips, self.size)
 
     def allocate(self) -> None:
         """Arrays for the partial results of the chunks, seeds of their random generators, and copies of the arrays to

@@ -12,6 +12,7 @@ from ..ir import core as ir
 from ..ir.cfg import LoopNest
 from ..ops import arith, control, memory
 from ..ops.structure import SELECT, TUPLE_AT, TUPLE_GET, TUPLE_MAKE, UNION_GET
+from ..types import kinds as k
 from . import counted
 from .alias import VIEW
 from .apart import places
@@ -32,16 +33,18 @@ class Access:
 
 
 class Collisions:
-    """Finds the collisions in the loop of a region (parallel.py)."""
+    """Finds the collisions in the loop of a region (parallel.py). exact: whether a remainder, a minimum and a maximum
+    are what they are, and not the index that they mostly are."""
 
-    def __init__(self, region):
-        self.region, self.defs = region, region.defs
+    def __init__(self, region, exact: bool = False):
+        self.region, self.defs, self.exact = region, region.defs, exact
         nest = LoopNest(region.fn)
         self.dom = nest.dom
         self.loops: dict[ir.Block, list] = {}  # block of loops inside -> these, the outermost first
         self.latch = next(block for block in region.loop.blocks if region.back in block.edges())
         self.ranges: dict[ir.Value, tuple] = {}  # counter of a loop inside -> (first value, step, trips or None)
-        self.blocks, self.memo = dict.fromkeys(region.fn.blocks), {}
+        self.blocks = dict.fromkeys(region.fn.blocks)
+        self.memo: dict = {}
         work = list(region.loop.inner)
         for loop in work:
             work += loop.inner
@@ -53,22 +56,44 @@ class Collisions:
         one = counted.find(loop, self.defs, self.region.edges)
         if one is None:
             return
-        left = one.start[one.left]
+        left = self.affine(one.start[one.left])
+        trips = left.constant if not left.terms and left.constant > 0 else None
         for p, step in one.steps.items():
-            if all([v not in self.region.defined or self.defs.constant(v) is not None for v in (one.start[p], left)]):
-                self.ranges[p] = self.affine(one.start[p]), step, self.defs.constant(left)
+            first = self.affine(one.start[p])
+            if all([v not in self.region.defined or trips is not None and v in self.region.counters
+                    for v in first.terms]):
+                self.ranges[p] = first, step, trips
 
     def affine(self, v: ir.Value) -> counted.Affine:
         """The affine form of an index, also of one that is counted from the end where it is negative, or is repeated
         where a length is one."""
         form = counted.affine(v, self.defs, self.blocks, self.memo)
         for x, c in list(form.terms.items()):
-            known = _index_of(x)
+            known = _index_of(x) or (None if self.exact else self.mostly(x))
             if known is not None:
                 inside = self.affine(known)
                 if inside.terms:
                     form = form.plus(counted.Affine(0, {x: c}), -1).plus(inside.times(c), 1)
         return form
+
+    def mostly(self, v: ir.Value) -> ir.Value | None:
+        """The index that is taken but for a few iterations: the remainder by a length, a minimum or a maximum."""
+        if v not in self.region.defined:
+            return None
+        made = v.inst
+        if made is not None and made.op is arith.IMOD:
+            by = made.args[1]
+            return made.args[0] if self.defs.constant(by) is None and not self.moves(by) else None
+        ways = list(made.args[1:]) if made is not None and made.op is SELECT else []
+        block = self.defs.block_of.get(v)
+        if made is None and v not in self.ranges and v not in self.region.counters and not any(
+                block is loop.header for loop in self.loops.get(block, ())):
+            ways = [edge.args[block.params.index(v)] for _, _, edge in self.region.edges[block]]
+        moving = [x for x in ways if self.moves(x)]
+        return moving[0] if len(ways) == 2 and len(moving) == 1 else None
+
+    def moves(self, v: ir.Value) -> bool:
+        return any(x in self.region.counters for x in self.affine(v).terms)
 
     # -- accesses
 
@@ -88,7 +113,7 @@ class Collisions:
         """(array, views by which it is seen, invariant conditions of that) of each array that `array` may be; choices
         that are made before the loop are not looked into."""
         made = array.inst
-        if made is not None and made.op.traits & VIEW:
+        if made is not None and made.op.traits & VIEW and not self.is_other(array):
             for root, views, chosen in self.origins(made.args[0], seen):
                 yield root, [*views, array], chosen
         elif array not in self.region.defined or array in seen:
@@ -113,6 +138,14 @@ class Collisions:
                 yield from self.origins(x, seen)
         else:
             yield array, [], {}
+
+    def is_other(self, view: ir.Value) -> bool:
+        """Whether a view from before the loop has elements of another type, so that they are not those of its array."""
+        made = view.inst
+        assert made is not None
+        of = made.args[0]
+        return view not in self.region.defined and not (
+            type(of.type) is type(view.type) is k.Array and of.type.dtype is view.type.dtype)
 
     def is_shared(self, root: ir.Value) -> bool:
         """Whether an array is there before the loop: it, or a tuple of which it is an item, or a value that may be
@@ -184,7 +217,7 @@ class Collisions:
             if not ranges and not ranges_2:
                 distance, between = divmod(gap.constant, moved)
                 return {distance} if not between and abs(distance) < far else None
-            return {d for d in range(1 - far, far) if _reach(gap.constant - d * moved, ranges, ranges_2)}
+            return {d for d in range(1 - far, far) if _reach(gap.constant - d * moved, ranges, ranges_2, 2)}
         if any(v in self.region.defined for form in (rest, rest_2) for v in form.terms):
             return None
         if moved and moved_2:
@@ -206,6 +239,11 @@ class Collisions:
     def parts(self, form):
         """(step from one iteration to the next, the form in the first iteration without ranges, ranges), or None."""
         step, ranges = 0, []
+        for v, c in form.terms.items():
+            if v in self.ranges:
+                first, by, trips = self.ranges[v]
+                form = form.plus(first.times(c), 1).plus(counted.Affine(0, {v: c}), -1)
+                ranges.append((c * by, trips))
         rest = counted.Affine(form.constant, {})
         for v, c in form.terms.items():
             if v in self.region.counters:
@@ -213,22 +251,18 @@ class Collisions:
                     return None
                 step += c * self.region.counters[v]
                 rest = rest.plus(self.affine(self.region.count.start[v]).times(c), 1)
-            elif v in self.ranges:
-                first, by, trips = self.ranges[v]
-                rest = rest.plus(first.times(c), 1)
-                ranges.append((c * by, trips))
             else:
                 rest = rest.plus(counted.Affine(0, {v: c}), 1)
         return step, rest, ranges
 
 
-def _reach(gap: int, ranges, ranges_2) -> bool:
+def _reach(gap: int, ranges, ranges_2, unknown: int = FAR) -> bool:
     """Whether sums of multiples of steps, each of fewer than its number of trips, differ by `gap` between two
-    accesses. Numbers of trips that are not known are taken as great."""
+    accesses. unknown: stands for a number of trips that is not known."""
     low = high = common = 0
     for sign, some in ((1, ranges), (-1, ranges_2)):
         for step, trips in some:
-            end = sign * step * ((FAR if trips is None else trips) - 1)
+            end = sign * step * ((unknown if trips is None else trips) - 1)
             low, high, common = low + min(0, end), high + max(0, end), gcd(common, step)
     return low <= gap <= high and (gap % common == 0 if common else gap == 0)
 

@@ -15,7 +15,8 @@ A value that is carried across iterations must be one of these: a counter; a red
 condition; min or max, and values assigned together with them, such as the position of the minimum); a flag that is only
 ever set to one value; or a value that no iteration reads, whose last value remains: see `carried.py`. Anything else is
 an error that names it; so is an element that all iterations write, or that one writes and another reads. Which elements
-each iteration has for itself says `apart.py`, and which it is certain to share with another `collisions.py`. Where
+each iteration has for itself says `apart.py`, and which it is certain to share with another `collisions.py`; what of
+that is certain only when the loop begins, so that it is one chunk then, `crowded.py`. Where
 indices are not known, the program guarantees that iterations are independent. A loop that needs the interpreter
 (printing, objects) runs on one thread, with a warning. The loops of derivatives of such loops ('kept' in forward mode
 and the forward part of reverse mode, 'adjoint' in the backward part) run on one thread, without a word, where they are
@@ -38,7 +39,7 @@ from ..ops import control, exceptions, memory, random
 from ..ops.parallel import GET_THREAD_ID
 from ..ops.structure import UNION_MAKE
 from ..types import kinds as k
-from . import apart, counted, dce, opened
+from . import apart, counted, crowded, dce, opened
 from .alias import Aliases, root_of
 from .carried import LEFT_ONLY, SUMS, Carried, Serial, element_type
 from .chunks import SHAPES, Chunks, unmark
@@ -210,6 +211,7 @@ class _Region(Carried):
             raise Serial(self.branch, "it goes on from several places", "")
         self.back = back[0]
         self.count_beside(test)
+        self.hoist_views()
         self.nested = any("independent" in block.insts[-1].attrs for block in loop.blocks if block is not self.header)
         self.users = {}
         self.generators: dict[ir.Value, None] = {}
@@ -225,6 +227,33 @@ class _Region(Carried):
         if len(entries) < 2:
             return
         self.fn.blocks.append(join_edges([edge for _, _, edge in entries], "enter"))
+
+    def hoist_views(self) -> None:
+        """Let views with elements of another type that are the same in each iteration, as `z.real`, be made before the
+        loop, so that they are arrays of their own."""
+        inside = {v: block for v, block in self.defs.block_of.items() if block in self.loop.blocks}
+        moved: dict[ir.Inst, None] = {}
+
+        def is_same(v: ir.Value) -> bool:
+            made = v.inst
+            if v not in inside or made in moved:
+                return True
+            if made is None or made.op is not control.CONST and made.op not in SHAPES or not all(
+                    [is_same(x) for x in made.args]):
+                return False
+            moved[made] = None
+            return True
+
+        for block in self.loop.blocks:
+            for inst in block.insts:
+                if inst.op is memory.ARRAY_VIEW and type(of := inst.args[0].type) is k.Array and (
+                        of.dtype is not inst.result.type.dtype):
+                    is_same(inst.result)
+        if moved:
+            for block in self.loop.blocks:
+                block.insts = [inst for inst in block.insts if inst not in moved]
+            self.count.entry_block.insts[-1:-1] = moved
+            self.analyse()
 
     def count_beside(self, test: ir.Inst | None) -> None:
         """Where an iteration reads the number of those that are left, which in a chunk are fewer, let it read another
@@ -405,6 +434,8 @@ class _Region(Carried):
         elements iterations only add, or which they only multiply, get a copy for each chunk: `self.shared`, array ->
         (operation, neutral element)."""
         self.shared: dict[ir.Value, tuple] = {}
+        self.crowds: list[tuple] = []
+        self.meetings: list[tuple] = []
         if self.kind not in ("prange", "kept", "adjoint") or self.opens and self.checked_with_calls():
             return
         memo: dict = {}
@@ -461,6 +492,10 @@ class _Region(Carried):
                 raise self.error(inst, f"every iteration of a parallel loop writes the same elements of {name}",
                                  "add to them in one form alone, as in a[j] += x, or write range for prange")
         self.check_collisions(found, own)
+        if not self.single:
+            stored = {root for _, _, root, stores, _ in accesses if stores}
+            self.meetings = [(one, lambda v: v) for one in crowded.meetings(self, reached, stored, spans)]
+            self.find_crowds(own)
 
     def moves(self, forms) -> bool:
         """Whether indices move with the loop, or from thread to thread."""
@@ -481,6 +516,13 @@ class _Region(Carried):
         except (Serial, UnsupportedError, _Gone):
             return False  # the copy is not of a form that is understood
         region.check_elements()
+
+        def outside(v: ir.Value) -> ir.Value | None:
+            v = values.get(v)
+            return None if v in self.defined else v
+
+        self.crowds = [(one, outside) for one, _ in region.crowds]
+        self.meetings = [(one, outside) for one, _ in region.meetings]
         if region.shared and any(opened.accesses(inst, self.aliases) and any(
                 v not in self.defined and type(v.type) is not k.Array and k.any_part(
                     v.type, lambda part: type(part) is k.Array) for v in inst.args)
@@ -504,12 +546,22 @@ class _Region(Carried):
             if not one.stores or one.root in self.shared or one.root in own:
                 continue
             for two in accesses:
-                if two.root is one.root and two is not one and found.collide(one, two):
+                if two.root is one.root and found.collide(one, two):
                     name = repr(one.root.name) if one.root.name else "an array"
                     what = "writes" if two.stores else "reads"
                     raise self.error(two.inst, f"an iteration of a parallel loop {what} an element of {name} that "
                                                f"another iteration writes, at line {one.inst.loc.line}",
                                      "write into another array, or write range for prange")
+
+    def find_crowds(self, own: set[ir.Value]) -> None:
+        """Find what tells, when the loop begins, that iterations write the same elements: `crowds`, (what, function
+        from a value to that from before the loop). Raise where no test is needed."""
+        for crowd in crowded.crowds(self, Collisions(self, exact=True), own):
+            if crowded.halves(crowd):
+                name = repr(crowd.array.name) if crowd.array.name else "an array"
+                raise Serial(crowd.inst, f"iterations write the same elements of {name}",
+                             "let each iteration write its own elements")
+            self.crowds.append((crowd, lambda v: v))
 
     def check_adjoints(self, accesses) -> None:
         """As `check_elements`, of a reversed loop. The program guarantees nothing about it: where iterations read the
@@ -627,6 +679,8 @@ class _Region(Carried):
             if not names.issuperset(part.names()):
                 found.append(str(part))
             names.update(part.names())
+        found += [f"one thread where there are more iterations than elements of {one.array.name or 'an array'} to write"
+                  for one, _ in self.crowds]
         found += [f"each chunk adds to a copy of {root.name or 'an array'}" for root in self.shared]
         if self.nested:
             found.append("the marked loops in it run on the thread of their chunk")

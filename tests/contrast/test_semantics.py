@@ -271,11 +271,18 @@ def test_a_nan_in_a_tuple():
     assert njit(f)(math.nan, -math.nan) == (False,) * 5
 
 
+def remainder_of_the_first(a):
+    a[0] = a[0] % 1
+
+
 def test_sign_of_a_nan_that_is_made():
     """LLVM folds and expands operations without preserving the sign. A nan that is only passed on keeps its sign."""
     sign = njit(lambda x: math.copysign(1.0, x % 1))
     assert abs(sign(math.inf)) == abs(sign.py_func(math.inf)) == 1.0
     assert math.isnan(njit(lambda x: x % 1)(math.inf))
+    memory = np.array([math.inf])
+    njit(remainder_of_the_first)(memory)
+    assert int(memory.view(np.uint64)[0]) & ~(1 << 63) == 0x7ff8 << 48  # all bits but the sign are the processor's
     given = njit(lambda x: math.copysign(1.0, x))
     assert [given(math.copysign(math.nan, s)) for s in (1.0, -1.0)] == [1.0, -1.0]
 
