@@ -17,8 +17,7 @@ __all__ = ["STATES", "find_quickly"]
 
 # (size, time of modification in ns) of the files of modules, when they were last imported
 STATES: dict[str, tuple[int, int]] = {}
-_SMALL = 1 << 12
-_ROOM = 1 << 18
+_ROOM = 1 << 17  # bytes; the import system reads a module with more compiled code, which ends too early here
 # 0 -> memory for the code of a module, which imports use one after the other: the kernel would have to give the process
 # new pages for each. It is missing while a thread reads into it.
 _SPARE: dict[int, bytearray] = {}
@@ -54,11 +53,8 @@ class _Loader(SourceFileLoader):
         stamp = int(self.found.st_mtime) & 0xFFFFFFFF, self.found.st_size & 0xFFFFFFFF
         try:
             file = os.open(self.cached, os.O_RDONLY | os.O_CLOEXEC)
-            room = 4 * self.found.st_size + _SMALL  # more bytes than compiled code ever has
-            buffer = _SPARE.pop(0, b"")
+            buffer = _SPARE.pop(0, None) or bytearray(_ROOM)
             try:
-                if len(buffer) < room:
-                    buffer = bytearray(max(room, _ROOM))
                 size = os.readv(file, (buffer,))
             finally:
                 os.close(file)

@@ -11,6 +11,7 @@ from .foreign import FOREIGN_OPS
 from .generic import GENERIC_OPS
 from .gpu import GPU_OPS
 from .grid import GRID_OPS
+from .guards import GUARD_OPS
 from .instances import INSTANCE_OPS
 from .localtables import LOCAL_TABLE_OPS
 from .math import MATH_OPS
@@ -44,6 +45,5 @@ def _merged(*tables: dict[str, Op]) -> dict[str, Op]:
 # a typed one may have the same name (exc_match): they never occur in one function.
 OPS = _merged(ARITH_OPS, MATH_OPS, CONTROL_OPS, STRUCTURE_OPS, MEMORY_OPS, NEST_OPS, EXCEPTION_OPS, PYOBJECT_OPS,
               OBJECT_OPS, RANDOM_OPS, BLAS_OPS, GPU_OPS, GRID_OPS, PARALLEL_OPS, CONTAINER_OPS, TEXT_OPS, TABLE_OPS,
-              LOCAL_TABLE_OPS, SORTING_OPS, FOREIGN_OPS, NATIVE_OPS,
-              INSTANCE_OPS, OWNED_OPS, VECTOR_OPS)
+              LOCAL_TABLE_OPS, SORTING_OPS, FOREIGN_OPS, NATIVE_OPS, GUARD_OPS, INSTANCE_OPS, OWNED_OPS, VECTOR_OPS)
 GENERIC = _merged(GENERIC_OPS, CONTROL_OPS)

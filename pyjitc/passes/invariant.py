@@ -16,7 +16,8 @@ from ..ops import control
 from ..ops.arith import (
     BAND, CAST, FGE, FLT, IADD, IADD_CK, ILE, ILT, ISUB, ISUB_CK, NARROW, SUMS, TRUNCATE, WHOLE, numpy_class,
 )
-from ..ops.memory import AFFINE_IN_RANGE, ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_VIEW, CELL_LOAD, CHECK_INDEX
+from ..ops.guards import AFFINE_IN_RANGE
+from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_VIEW, CELL_LOAD, CHECK_INDEX
 from ..ops.structure import SELECT, UNION_GET, UNION_IS
 from ..types.kinds import Float, Int, is_float, is_refcounted
 from .alias import Aliases, root_of

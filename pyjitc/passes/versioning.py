@@ -25,9 +25,8 @@ from ..ops.arith import (
     BNOT, BOR, CAST, CHECK_NONNEG, IADD, IAND, IGE, IGT, ILE, ILT, IMOD, IMUL, INT_MAX, INTEGER_COMPARISONS, ISHL,
     ISHL_CK, ISHR, ISUB, SHIFTS,
 )
-from ..ops.memory import (
-    AFFINE_IN_RANGE, ARRAY_DATA, ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, CHECK_INDEX, item_bytes,
-)
+from ..ops.guards import AFFINE_IN_RANGE
+from ..ops.memory import ARRAY_DATA, ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, CHECK_INDEX, item_bytes
 from ..ops.structure import SELECT
 from ..types.kinds import Bool, Int
 from .alias import Aliases

@@ -50,10 +50,10 @@ print(*sys.modules)
 # Signatures, calls of the interpreter, and layouts that no process has compared yet: none of the programs has any.
 NOWHERE = {"pyjitc.api.signature", "pyjitc.codegen.entries", "pyjitc.infer.boxed", "pyjitc.runtime.layouts",
            "pyjitc.types.text"}
-# References, functions that call themselves, NumPy's functions, and threads: neither the scalar function nor the loops
-# have any.
-UNUSED = {"pyjitc.front.rare_opcodes", "pyjitc.front.recursion", "pyjitc.lib.np.index", "pyjitc.ops.parallel",
-          "pyjitc.passes.refcount", "pyjitc.runtime.pool"}
+# References, functions that call themselves, NumPy's functions, guards of indices, and threads: neither the scalar
+# function nor the loops have any.
+UNUSED = {"pyjitc.front.rare_opcodes", "pyjitc.front.recursion", "pyjitc.lib.np.index", "pyjitc.ops.guards",
+          "pyjitc.ops.parallel", "pyjitc.passes.refcount", "pyjitc.runtime.pool"}
 CALLS = {"pyjitc.infer.bind", "pyjitc.lib.py.index", "pyjitc.lib.py.items", "pyjitc.lib.rule"}
 LOOPS = {f"pyjitc.passes.{name}" for name in ("counted", "flags", "hints", "polling", "ranges")}
 NESTS = {f"pyjitc.passes.{name}" for name in ("accumulators", "jam", "joined_sums", "vectorise")}
