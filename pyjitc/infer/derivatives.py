@@ -10,7 +10,7 @@ from ..types.lattice import dtype_of
 from ..types.tangents import (
     gradient_type, holds_display, is_number_that_varies, is_one_of_numbers, tangent_type, varies, without_duals,
 )
-from . import displays
+from . import changed_dicts, displays
 from .constants import constant
 from .expressions import UserCall
 from .meaning import UNKNOWN, Apply, CallValue, Derived, Expr, Mismatch, NeedsDisplays, Ruled
@@ -57,7 +57,7 @@ def settle(evaluator, e: Derived):
     for i in e.wrt if e.mode == "gradient" else ():
         check_argument(name, i, e.operands[i].type)
     given, result = [e.operands[i].type for i in e.wrt], av[0]
-    _check_result(name, result, e)
+    _check_result(name, result, e, called.spec)
     e.called = called
     if e.mode == "push":
         e.seeds = [_tangent(x, t, f"argument {i} of {name}()") for i, x, t in zip(e.wrt, e.seeds, given)]
@@ -77,14 +77,20 @@ def settle(evaluator, e: Derived):
 def _hands_on_dicts(spec) -> bool:
     """Whether a function, or one that it calls, makes dicts with constant keys that it only passes on, for example to
     the next trip of a loop, and no function does more with a dict that it is given."""
+    known = _reached(spec)
+    return any(map(changed_dicts.would_help, known)) or any(
+        [displays.replaced(one.fn, one is not spec.analysis) for one in known]) and all(
+            map(displays.only_hands_on, known))
+
+
+def _reached(spec) -> list:
+    """The analyses of the program's functions that a function consists of: itself and those that it calls."""
     reached = [spec]
     for one in reached:  # appended to during the iteration
         if one.analysis is not None:
             reached += [m.spec for m in one.analysis.meaning.values() if type(m) is UserCall and m.spec not in reached
                         and not m.spec.proto.library]
-    known = [one.analysis for one in reached if one.analysis is not None and not one.proto.library]
-    return any([displays.replaced(one.fn, one is not spec.analysis) for one in known]) and all(
-        map(displays.only_hands_on, known))
+    return [one.analysis for one in reached if one.analysis is not None and not one.proto.library]
 
 
 def _name(called, e) -> str:
@@ -210,8 +216,16 @@ def _differentiated(result, e):
     return result.elements[0] if e.has_aux and type(result) is k.Tuple and result.elements else result
 
 
-def _check_types(name, result):
+def _check_types(name, result, spec=None):
     if k.any_part(result, lambda t: type(t) is k.Union):
+        for analysis in () if spec is None else _reached(spec):
+            for inst in changed_dicts.of_several_types(analysis):
+                t = k.closed(analysis.av[inst.result][0].parameters[1])
+                error = Mismatch(f"this dict holds values of several types, {describe(t)}, and is an object of Python, "
+                                 "of which there is no derivative", "use the dict by constant keys only, as in d['a'] "
+                                 "and {**d, 'a': x}, and pyjitc.tree.map for all of its values")
+                error.place = analysis.spec, inst
+                raise error
         raise Mismatch(f"{name}() returns values of several types, {describe(result)}, which have no derivative",
                        "return the same type on every path")
 
@@ -230,8 +244,8 @@ def _in_words(t) -> str:
     return f"an array of {t.dtype}" if type(t) is k.Array else describe(t)
 
 
-def _check_result(name, result, e):
-    _check_types(name, result)
+def _check_result(name, result, e, spec):
+    _check_types(name, result, spec)
     if e.has_aux:
         if type(result) is not k.Tuple or len(result.elements) != 2:
             raise Mismatch(f"with has_aux=True {name}() must return (value, other results), not {describe(result)}")

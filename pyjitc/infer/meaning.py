@@ -43,6 +43,8 @@ class Mismatch(Exception):
         self.hint = hint
         self.exception = exception
         self.given = given
+        # where the program is to be changed, if not where the error is found: (Spec, instruction)
+        self.place: Any = None
 
 
 class NotConverted(Mismatch):

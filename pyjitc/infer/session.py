@@ -9,6 +9,7 @@ import sys
 import types as pytypes
 from typing import Any, Callable
 
+from ..base.lazy import lazy
 from ..front.functions import Recursive
 from ..ir import core as ir
 from ..ops.control import UNBOUND
@@ -22,6 +23,8 @@ from ..types.kinds import (
 from ..types.typeof import is_readable, typeof, variable_type
 from .join import AV, join_types
 from .meaning import UNKNOWN, Mismatch, NeedsList, NotNative, Restart
+
+changed_dicts = lazy(f"{__package__}.changed_dicts")  # only functions with derivatives load it
 
 __all__ = ["Session", "Spec", "Dependency", "Findings", "Variable"]
 
@@ -221,7 +224,8 @@ class Session:
 
     def build(self, proto) -> ir.Function:
         """Generic IR of a Prototype, which must not be changed."""
-        return self.build_form(proto, self.findings.as_objects)
+        fn = self.build_form(proto, self.findings.as_objects)
+        return changed_dicts.written_anew(fn) if self.findings.returned and not proto.library else fn
 
     @staticmethod
     def callers(caller):

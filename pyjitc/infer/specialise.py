@@ -179,6 +179,8 @@ def _in_the_program(spec, inst, error, entry, library):
     """Report an error in the body of a function of Python's library or of this package at the program's call, since
     users do not know that body."""
     called = None
+    if error.place is not None:
+        return *error.place, error
     while (spec is not entry and spec.caller is not None
            and spec.proto.globals.get("__name__", "").partition(".")[0] in FIXED_MODULES):
         called = called if spec.proto.library else spec.proto

@@ -11,7 +11,39 @@ from typing import Callable, Iterable, Mapping
 from .cfg import predecessors, reverse_postorder
 from .core import Block, Edge, Function, Inst, Value
 
-__all__ = ["live_in", "live_values", "passed", "read_outside", "readers", "used_from_outside", "users", "uses_of"]
+__all__ = ["live_in", "live_values", "passed", "read_outside", "readers", "resolve", "substitute", "used_from_outside",
+           "users", "uses_of"]
+
+
+def resolve(mapping: dict[Value, Value], value: Value) -> Value:
+    """The final replacement of `value`. Chains of replacements are shortened on the way."""
+    end = mapping.get(value)
+    if end is None:
+        return value
+    while (after := mapping.get(end)) is not None:
+        end = after
+    while (after := mapping[value]) is not end:
+        mapping[value] = end
+        value = after
+    return end
+
+
+def substitute(blocks, mapping: dict[Value, Value]) -> None:
+    """Replace every use of a key of `mapping` in `blocks` by its final replacement."""
+    if not mapping:
+        return
+    for value in list(mapping):
+        resolve(mapping, value)
+    get = mapping.get
+    for block in blocks:
+        for inst in block.insts:
+            if inst.args:
+                inst.args = [get(v, v) for v in inst.args]
+            for edge in inst.targets:
+                if edge.args:
+                    edge.args = [get(v, v) for v in edge.args]
+            if inst.unwind is not None and inst.unwind.args:
+                inst.unwind.args = [get(v, v) for v in inst.unwind.args]
 
 
 def users(blocks: Iterable[Block]) -> dict[Value, list[Inst]]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..ir.cfg import reachable_blocks, reverse_postorder
 from ..ir.core import RAISES, Block, Edge, Function, Inst, Loc, Op, Value
+from ..ir.uses import resolve, substitute
 from ..ops.arith import BAND, BOR, CAST
 from ..ops.control import BRANCH, CONST, JUMP
 from ..types.kinds import Bool, Int
@@ -79,37 +80,6 @@ class Builder(Appender):
         for test in tests:
             found = test if found is None else self.test(op, found, test)
         return found if found is not None else self.const(Bool, without)
-
-
-def resolve(mapping: dict[Value, Value], value: Value) -> Value:
-    """The final replacement of `value`. Chains of replacements are shortened on the way."""
-    end = mapping.get(value)
-    if end is None:
-        return value
-    while (after := mapping.get(end)) is not None:
-        end = after
-    while (after := mapping[value]) is not end:
-        mapping[value] = end
-        value = after
-    return end
-
-
-def substitute(blocks, mapping: dict[Value, Value]) -> None:
-    """Replace every use of a key of `mapping` in `blocks` by its final replacement."""
-    if not mapping:
-        return
-    for value in list(mapping):
-        resolve(mapping, value)
-    get = mapping.get
-    for block in blocks:
-        for inst in block.insts:
-            if inst.args:
-                inst.args = [get(v, v) for v in inst.args]
-            for edge in inst.targets:
-                if edge.args:
-                    edge.args = [get(v, v) for v in edge.args]
-            if inst.unwind is not None and inst.unwind.args:
-                inst.unwind.args = [get(v, v) for v in inst.unwind.args]
 
 
 def clone_inst(inst: Inst, values: dict[Value, Value], blocks: dict[Block, Block], loc: Loc | None = None,

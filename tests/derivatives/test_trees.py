@@ -224,12 +224,21 @@ def test_results_that_are_dicts():
     np.testing.assert_array_equal(aux["b"][1][0], X)
 
 
-def test_dicts_that_are_changed_are_refused():
-    def f(x):
+def test_dicts_that_are_changed_by_any_key_are_refused():
+    def changed(x):
         found = {"a": x}
         found["b"] = x * 2.0
         return found
 
+    def f(x):
+        found = {}
+        for key in ("a", "b"):
+            found[key] = x * 2.0
+        return found
+
+    value, change = jvp(changed, (X,), (B,))
+    np.testing.assert_array_equal(value["b"], X * 2)
+    np.testing.assert_array_equal(change["b"], B * 2)
     with pytest.raises(pyjitc.TypingError, match="returns a dict that is an object of Python"):
         jvp(f, (X,), (X,))
 
@@ -798,6 +807,112 @@ def spread_in_a_loop(x):
 @pytest.mark.parametrize("function", [spread, united, made_by_dict, spread_in_a_loop], ids=lambda x: x.__name__)
 def test_dicts_that_are_made_of_others(function):
     agree(function, np.array([0.3, -0.7, 1.1]))
+
+
+def changed_under_two_names(x):
+    p = {}
+    p["a"] = x * 2.0
+    p["b"] = x[0]
+    q = p
+    for i in range(3):
+        q["b"] = p["b"] * 2.0 + x[i]
+        p["a"] = q["a"] * 0.5
+    return np.sum(p["a"]) * q["b"]
+
+
+def copied_and_changed(x):
+    p = dict(a=x * 2.0, b=x[0])
+    q = p.copy()
+    p["b"] = 5.0 * x[1]
+    q |= {"c": p["b"]}
+    p.update({"b": x[1] * x[2]}, a=x * x)
+    return np.sum(q["a"]) * q["b"] * q["c"] + p["b"] * np.sum(p["a"])
+
+
+def changed_in_branches(x):
+    p = {"a": x * 2.0, "b": x[0]}
+    if x[1] < 0:
+        p["b"] = x[2] * 3.0
+    else:
+        p |= {"a": x * x}
+    while np.sum(p["a"]) < 20.0:
+        p["a"] = p["a"] * 2.0
+        if p["b"] > 2.0:
+            p.update(b=p["b"] * 0.5)
+            continue
+        p["b"] += 0.1
+    return np.sum(p["a"]) * p["b"]
+
+
+def made_in_each_trip(x):
+    s = 0.0
+    for i in range(3):
+        p = {"a": x * 2.0, "b": x[0]}
+        p["b"] = p["b"] * x[i]
+        for j in range(2):
+            p["b"] = p["b"] + x[j]
+        s += np.sum(p["a"]) * p["b"]
+    return s
+
+
+def changed_until_an_exception(x):
+    p = {"a": x * 2.0, "b": x[0]}
+    try:
+        p["b"] = x[1] * 2.0
+        p["a"] = x[7] * x
+        p["b"] = 100.0
+    except IndexError:
+        p["a"] = p["b"] * x
+    return np.sum(p["a"]) * p["b"]
+
+
+def written_through(x):
+    p = {"a": x * 2.0, "b": x[0]}
+    p["a"][1:] *= x[:-1]
+    r = p["a"]
+    p["a"] = r + 1.0
+    r[0] = 9.0
+    return np.sum(p["a"]) * p["b"] + r[0] * x[1]
+
+
+@pytest.mark.parametrize("function", [
+    changed_under_two_names, copied_and_changed, changed_in_branches, made_in_each_trip, changed_until_an_exception,
+    written_through], ids=lambda x: x.__name__)
+def test_dicts_of_several_types_that_a_function_changes(function):
+    agree(function, np.array([0.3, -0.7, 1.1]))
+
+
+def other_function(x):
+    def change(p):
+        p["b"] = p["b"] * 3.0
+        return p
+
+    p = {"a": x * 2.0, "b": x[0]}  # refused here
+    q = change(p)
+    return np.sum(p["a"]) * p["b"] + q["b"]
+
+
+def other_tuple(x):
+    p = {"a": x * 2.0, "b": x[0]}  # refused here
+    t = (p, x)
+    p["b"] = x[2]
+    return np.sum(t[0]["a"]) * t[0]["b"]
+
+
+def any_key(x):
+    p = {"a": x * 2.0, "b": x[0]}  # refused here
+    for key in p:
+        p[key] = p[key] * 0.5
+    return np.sum(p["a"]) * p["b"]
+
+
+@pytest.mark.parametrize("function", [other_function, other_tuple, any_key], ids=lambda x: x.__name__)
+def test_other_dicts_of_several_types_are_refused_where_they_are_made(function):
+    with pytest.raises(TypingError, match="this dict holds values of several types, 'numpy.float64 | numpy.ndarray'"
+                       ) as refused:
+        grad(function)(X)
+    with open(__file__) as file:
+        assert "refused here" in file.read().splitlines()[refused.value.diagnostic.line - 1]
 
 
 def test_arguments_that_are_spread_into_other_dicts():

@@ -18,7 +18,7 @@ from ...types import kinds as k
 from ...types.tangents import is_varying
 from ..rewrite import split_edge, substitute
 from ..unions import Unions
-from . import variables
+from ...ir import variables
 from .activity import Classes, is_known, items_of
 from .builder import Builder
 from .targets import written_again

@@ -30,7 +30,7 @@ from ...types.tangents import is_number_that_varies
 from ..alias import root_of
 from ..rewrite import substitute
 from ..unions import Unions
-from . import variables
+from ...ir import variables
 from .activity import Classes
 from .builder import Builder
 from .opened import end_blocks_at_raises
@@ -40,7 +40,7 @@ from .owned_variables import (
     DictVariables, ListVariables, PoolVariables, RecordVariables, constant_of, fits, holds_arrays, leaves_of, may_vary,
 )
 from .targets import targets
-from .variables import Variable, read, write
+from ...ir.variables import Variable, read, write
 
 __all__ = ["open_owned"]
 

@@ -18,11 +18,11 @@ from ...ops.objects import FIELD_CHECK, FIELD_GET, FIELD_PEEK, FIELD_SET, OBJECT
 from ...types import kinds as k
 from ..rewrite import substitute
 from ..unions import Unions
-from . import variables
+from ...ir import variables
 from .builder import Builder
 from .opened import end_blocks_at_raises
 from .owned_variables import joined
-from .variables import Variable, read, write
+from ...ir.variables import Variable, read, write
 
 __all__ = ["OF_OBJECTS", "field_types", "open_objects", "reads_what_is_set"]
 

@@ -16,7 +16,7 @@ from ...ops.pyobject import PY_BOX, PY_UNBOX
 from ...types import kinds as k
 from ...types.lattice import dtype_of, type_of_dtype
 from ...types.tangents import is_number_that_varies
-from .variables import Variable, read, write
+from ...ir.variables import Variable, read, write
 
 __all__ = ["DictVariables", "ListVariables", "PoolVariables", "RecordVariables", "constant_of",
            "fits", "holds_arrays", "joined", "leaves_of", "may_vary"]

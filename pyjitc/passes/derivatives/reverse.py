@@ -34,7 +34,7 @@ from ...ops.pyobject import PY_UNBOX
 from ...types import kinds as k
 from ...types.tangents import gradient_type, is_varying, tangent_type, varies
 from ..rewrite import substitute
-from . import variables
+from ...ir import variables
 from .activity import SAME, Activity, arrays_behind, is_filled, items_of, partials_of
 from .builder import Builder, refused
 from .common import check_disjoint, copied, guarded_term, own_type, replace_arguments, tuples_beside, with_copies, zeros

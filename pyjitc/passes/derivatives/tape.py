@@ -24,7 +24,7 @@ from .. import counted
 from .builder import Builder, refused
 from .ruled import has_one_value, only_value
 from .targets import targets
-from .variables import Variable, read, write
+from ...ir.variables import Variable, read, write
 
 __all__ = ["Tape"]
 

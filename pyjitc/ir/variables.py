@@ -3,9 +3,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...ir.cfg import in_edges, reverse_postorder
-from ...ir.core import PURE, WRITES, Block, Edge, Function, Inst, Op, Value
-from ..rewrite import substitute
+from .cfg import in_edges, reverse_postorder
+from .core import PURE, WRITES, Block, Edge, Function, Inst, Op, Value
+from .uses import substitute
 
 __all__ = ["Variable", "build", "read", "write"]
 
