@@ -22,7 +22,7 @@ INPLACE = _op("inplace", "inplace {op: as binary} (x, y): x op= y, result is the
 UNARY = _op("unary", "unary {op: '-', '+', '~', 'not'} (x)")
 COMPARE = _op("compare", "compare {op: '<', '<=', '==', '!=', '>', '>=', 'is', 'is not', 'in', 'not in'} (x, y)")
 TRUTH = _op("truth", "truth (x) -> bool: what `if x` tests")
-GETATTR = _op("getattr", "getattr {name} (object)")
+GETATTR = _op("getattr", "getattr {name, managed: bool} (object); managed: whether a `with` statement asks")
 SETATTR = _op("setattr", "setattr {name} (object, value); no result")
 DELATTR = _op("delattr", "delattr {name} (object); no result")
 GETITEM = _op("getitem", "getitem (object, index)")

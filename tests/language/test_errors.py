@@ -71,7 +71,7 @@ class Manager:
 manager = Manager()
 
 
-@wrong(3, says="a `with` statement", at="")
+@wrong(3, says="context manager protocol" if sys.version_info >= (3, 11) else "__enter__", at="")
 def with_statement(n):
     with manager:  # here
         return n
