@@ -42,6 +42,7 @@ from . import cache
 __all__ = ["Images"]
 
 _MOST = 2048  # the most files
+_MOST_HELD = 500  # the most specialisations in memory
 _PLAIN = (type(None), bool, int, float, complex, str, bytes)
 _NAMED = (type, FunctionType, BuiltinFunctionType, np.ufunc, type(np.sum))
 _NUMBERS = "biufc"  # kinds of dtypes whose values an image holds
@@ -54,9 +55,9 @@ class _NotStored(Exception):
 
 
 class Images:
-    """The images of one library. found: hash of a specialisation -> the Spec, whose function is in its final form;
-    fresh: specialisations that this process has made, whose hash was not needed yet; missed: those among them that were
-    looked for in vain in this compile."""
+    """The images of one library. found: hash of a specialisation -> the Spec, whose function is in its final form, the
+    most recently used last; fresh: specialisations that this process has made, whose hash was not needed yet; missed:
+    those among them that were looked for in vain in this compile."""
 
     def __init__(self, library):
         self.library = library
@@ -74,8 +75,10 @@ class Images:
             digest = self._digest(proto, args, key[-2:])
         except _NotStored:
             return None
-        spec = self.found.get(digest)
-        if spec is None and of_program:
+        spec = self.found.pop(digest, None)
+        if spec is not None:
+            self.found[digest] = spec
+        elif of_program:
             spec = self._read(digest)
         if spec is not None:
             spec.proto, spec.key = proto, key
@@ -119,6 +122,11 @@ class Images:
                     self._pending([spec])
                 else:
                     self.fresh.append(spec)
+        if len(self.found) + len(self.fresh) > _MOST_HELD:
+            self._pending(self.fresh)
+            self.fresh = []
+            for digest in list(self.found)[:-_MOST_HELD * 3 // 4]:
+                del self.found[digest]
 
     def _pending(self, fresh: list[Spec]) -> list[Spec]:
         """Enter specialisations in `found`; returns those that are being made."""

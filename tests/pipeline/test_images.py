@@ -344,3 +344,14 @@ def test_objects_of_the_program_are_neither_stored_nor_kept_alive(folder):
     held = made()
     gc.collect()
     assert held() is None
+
+
+def test_a_process_holds_a_limited_number_of_specialisations(monkeypatch):
+    monkeypatch.setattr(images, "_MOST_HELD", 12)
+    held = stages.LIBRARY.images
+    for k in range(8):  # library functions are specialised on the constants of the program
+        code = expression.__code__.replace(co_consts=tuple(k + 0.5 if c == 2.0 else c
+                                                           for c in expression.__code__.co_consts))
+        function = type(expression)(code, globals())
+        assert np.array_equal(njit(cache=False)(function)(A, A), function(A, A))
+        assert len(held.found) + len(held.fresh) <= 12

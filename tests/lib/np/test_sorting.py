@@ -250,3 +250,19 @@ def test_ranges_of_integers():
         agrees(both, compiled, rng.choice(ends, 100))
         agrees(both, compiled, rng.choice(ends[1::2], 100))
         agrees(both, compiled, rng.choice(ends[::2], 100))
+
+
+@pytest.mark.parametrize("kind", ["f8", "i4", "u1", "c16", "M8[s]"])
+def test_few_elements_need_no_second_array(kind):
+    @njit
+    def f(x):
+        return np.sort(x), np.argsort(x, kind="stable"), np.unique(x), np.unique(x, return_inverse=True)[1]
+
+    for n in (0, 1, 2, 11, 12, 13, 24, 25, 26):
+        x = np.random.default_rng(n).permutation(np.arange(n) % 9).astype(kind)
+        if kind in ("f8", "c16") and n > 3:
+            x[1] = np.nan
+        before = x.copy()
+        for got, expected in zip(f(x), f.__wrapped__(x)):
+            assert got.dtype == expected.dtype and np.array_equal(got, expected, equal_nan=kind != "M8[s]")
+        assert np.array_equal(x, before, equal_nan=kind != "M8[s]")

@@ -14,7 +14,7 @@ from ...rule import ArrayLike, Constant, rule
 from ...intrinsics import as_type, strided
 from ..indexing.masks import count_true
 from ..reductions.reductions import AxisError
-from .sorting import count_up, flat_copy, sort_keys
+from .sorting import count_up, flat_copy, sort_keys, spare_for
 
 __all__ = ["CALLS"]
 
@@ -52,7 +52,7 @@ def kept(a, mask, n):
 def sorted_copy(a):
     """All elements in order."""
     b = flat_copy(a)
-    sort_keys(b, np.empty(len(b), b.dtype), None, None, len(b))
+    sort_keys(b, spare_for(b), None, None, len(b))
     return b
 
 
@@ -62,7 +62,7 @@ def sorted_places(a):
     b = flat_copy(a)
     places = np.empty(len(b), np.int64)
     count_up(places)
-    sort_keys(b, np.empty(len(b), b.dtype), places, np.empty(len(b), np.int64), len(b))
+    sort_keys(b, spare_for(b), places, spare_for(places), len(b))
     return b, places
 
 

@@ -23,7 +23,7 @@ from .radix import radix_sort, with_bits
 from ..shapes.views import is_contiguous
 
 __all__ = ["CALLS", "METHODS", "checked", "flat_copy", "flat_into", "less", "normal_axis", "sort_keys", "select_key",
-           "copy_row"]
+           "copy_row", "spare_for"]
 
 AxisError = np.exceptions.AxisError
 CHUNK = 12
@@ -323,12 +323,17 @@ def sort(a: ArrayLike, axis: Constant = -1, kind: Constant = None, order: Consta
     return out
 
 
+def spare_for(a):
+    """The second array for `sort_keys`; few elements need none."""
+    return a if len(a) <= CHUNK else np.empty(len(a), a.dtype)
+
+
 @outlined
 def sorted_last(a):
     """A copy that is sorted along the last axis."""
     if a.ndim == 1:
         out = flat_copy(a)
-        sort_keys(out, np.empty(len(out), a.dtype), None, None, len(out))
+        sort_keys(out, spare_for(out), None, None, len(out))
         return out
     out = np.empty_like(a)
     sort_rows(out, a, a.ndim - 1, None)
@@ -354,7 +359,8 @@ def argsort(a: ArrayLike, axis: Constant = -1, kind: Constant = None, order: Con
     out = np.empty(a.shape, np.int64)
     if a.ndim == 1:
         count_up(out)
-        sort_keys(flat_copy(a), np.empty(n, a.dtype), out, np.empty(n, np.int64), n)
+        row = flat_copy(a)
+        sort_keys(row, spare_for(row), out, spare_for(out), n)
     else:
         sort_along(out, a, normal_axis(axis, a.ndim), np.empty(n, a.dtype), np.empty(n, a.dtype),
                    np.empty(n, np.int64), np.empty(n, np.int64), None)
