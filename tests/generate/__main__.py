@@ -6,7 +6,8 @@ none); --passes K: every K-th by the IR interpreter after each pass; --refused: 
 SEED: print a program and check it; --containers: programs about containers, text and objects, each called many times
 (memory stays flat) and from two threads; every 20th, and each that njit refuses, under jit too; --objects: the same
 with programs about objects that they keep for themselves; --loops: loop nests over arrays that may share memory;
---mixed: loops over several arrays of different dtypes, which may share memory."""
+--mixed: loops over several arrays of different dtypes, which may share memory; --parallel: loops
+over prange, on four threads."""
 import argparse
 import re
 import signal
@@ -14,7 +15,7 @@ import time
 import warnings
 from collections import Counter
 
-from . import containers, loops, mixed, objects, programs
+from . import containers, loops, mixed, objects, parallel, programs
 from .shrink import shrink
 from .worker import Worker
 
@@ -46,11 +47,13 @@ def main():
     options.add_argument("--objects", action="store_true")
     options.add_argument("--loops", action="store_true")
     options.add_argument("--mixed", action="store_true")
+    options.add_argument("--parallel", action="store_true")
     given = options.parse_args()
     program, how = ((containers.program, "containers") if given.containers
                     else (objects.program, "containers") if given.objects
                     else (loops.program, "loops") if given.loops
-                    else (mixed.program, "loops") if given.mixed else (programs.program, "check"))
+                    else (mixed.program, "loops") if given.mixed
+                    else (parallel.program, "parallel") if given.parallel else (programs.program, "check"))
     if how != "check":
         given.interpreter = given.passes = 0
     warnings.simplefilter("ignore", SyntaxWarning)  # from the programs that the shrinker tries

@@ -14,7 +14,7 @@ from collections import Counter, defaultdict, deque
 
 from tests.oracle import difference, outcome
 
-from pyjitc import jit, njit
+from pyjitc import jit, njit, parallel_chunksize
 from pyjitc.base.errors import CompileError
 from pyjitc.types.typeof import typeof
 
@@ -293,7 +293,13 @@ def _in_threads(compiled) -> str:
     return f"in one thread {expected}\nin two {wrong[0]}" if wrong else ""
 
 
-def loops(source: str) -> tuple[str, str]:
+def parallel(source: str) -> tuple[str, str]:
+    """As `loops`, under parallel=True, with few iterations for each chunk."""
+    with parallel_chunksize(3):
+        return loops(source, njit(parallel=True))
+
+
+def loops(source: str, decorator=njit) -> tuple[str, str]:
     """As `check`, of a program whose CALLS are functions that make arguments, arrays that may share memory: it compares
     all memory of which they are views."""
     compiled, ran = None, 0
@@ -311,7 +317,7 @@ def loops(source: str) -> tuple[str, str]:
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
         if compiled is None:
-            compiled = _loaded(source, njit, "<compiled>")["f"]
+            compiled = _loaded(source, decorator, "<compiled>")["f"]
         actual = _with_memory(compiled, make)
         if actual[0] == "raises" and isinstance(actual[1], CompileError):
             return "refused", f"{actual[1].diagnostic.message}\n{actual[1]}"

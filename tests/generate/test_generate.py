@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy
 import pytest
 from tests.generate import check as check_module
-from tests.generate import containers, loops, mixed, objects
+from tests.generate import containers, loops, mixed, objects, parallel
 from tests.generate.check import check, described, passes, stages
 from tests.generate.check import containers as check_containers
 from tests.generate.check import loops as check_loops
+from tests.generate.check import parallel as check_parallel
 from tests.generate.programs import program
 from tests.generate.shrink import shrink
 from tests.generate.worker import Worker
@@ -56,6 +57,12 @@ def test_loops(seed):
 def test_loops_over_arrays_of_different_dtypes(seed):
     status, text = check_loops(mixed.program(seed))
     assert status in ("ok", "skipped", "refused"), f"{text}\n{mixed.program(seed)}"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_parallel_loops(seed):
+    status, text = check_parallel(parallel.program(seed))
+    assert status in ("ok", "skipped", "refused"), f"{text}\n{parallel.program(seed)}"
 
 
 def test_passes_over_loops_change_the_programs(monkeypatch):

@@ -24,7 +24,7 @@ class Worker:
             self.said = tempfile.TemporaryFile()  # a pipe that nobody reads would stop the child when it is full
             self.child = subprocess.Popen([sys.executable, "-X", "faulthandler", "-m", "tests.generate.worker"],
                                           stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.said,
-                                          env={"PYJITC_VERIFY": "1"} | os.environ)
+                                          env={"PYJITC_VERIFY": "1", "PYJITC_NUM_THREADS": "4"} | os.environ)
         try:
             self.child.stdin.write(json.dumps([source, how]).encode() + b"\n")
             self.child.stdin.flush()
