@@ -233,7 +233,7 @@ def text(names, nogil: bool = False, inlined: tuple[str, ...] = (), pooled: bool
     parts = []
     locked = {}
     for name in names:
-        if name == "pyj_signals" and not pooled and not nogil:  # LLVM would compile it for each loop
+        if name == "pyj_signals" and not pooled:  # LLVM would compile it for each loop
             parts.append(_SIGNALS)
             continue
         body = pooled and natives.of_threads(name) or (pooled or nogil) and memory.SHARED.get(name) or TEXT[name]

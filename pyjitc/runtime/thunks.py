@@ -99,9 +99,15 @@ that makes a step of it:
     }
 
 `signals` lets Python handle signals, for polls of loops. It is a thunk because it saves all registers but r11, rax and
-those of vectors (LLVM's `preserve_mostcc`), and every loop needs it:
+those of vectors (LLVM's `preserve_mostcc`), and every loop needs it. It takes the interpreter lock for code that runs
+without; where the thread holds the lock that costs a few nanoseconds:
 
-    int signals(void) { return PyErr_CheckSignals() != 0; }
+    int signals(void) {
+        PyGILState_STATE state = PyGILState_Ensure();
+        int status = PyErr_CheckSignals();
+        PyGILState_Release(state);
+        return status != 0;
+    }
 
 With `memory_handler` NumPy frees and resizes arrays whose data compiled code allocated (NEP 49): libc's malloc, calloc,
 realloc and free, with an additional first argument.
@@ -177,8 +183,11 @@ _CALLER = """
 """
 
 _SIGNALS = """
-    51 52 56 57 4150 4151 4152 48b8 {PyErr_CheckSignals} ffd0     # push rcx, rdx, rsi, rdi, r8, r9, r10
-    85c0 0f95c0 0fb6c0 415a 4159 4158 5f 5e 5a 59 c3            # eax = eax != 0; pop
+    51 52 56 57 4150 4151 4152 53 55                            # push rcx, rdx, rsi, rdi, r8, r9, r10, rbx, rbp
+    48b8 {PyGILState_Ensure} ffd0 89c3                          # ebx = state
+    48b8 {PyErr_CheckSignals} ffd0 89c5                         # ebp = status
+    89df 48b8 {PyGILState_Release} ffd0
+    31c0 85ed 0f95c0 5d 5b 415a 4159 4158 5f 5e 5a 59 c3        # eax = ebp != 0; pop
 """
 
 _memory: list[mmap.mmap] = []
@@ -306,7 +315,7 @@ def bind() -> int:
 
 def signals() -> int:
     """The address of the function by which loops let Python handle signals."""
-    return place(_SIGNALS, **_addresses("PyErr_CheckSignals"))
+    return place(_SIGNALS, **_addresses("PyGILState_Ensure", "PyErr_CheckSignals", "PyGILState_Release"))
 
 
 def caller(function: object) -> int:

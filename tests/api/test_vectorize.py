@@ -190,6 +190,7 @@ def test_captured_arrays_are_unboxed_once(capsys, monkeypatch):
     text = capsys.readouterr().err
     loop = text[text.index("define internal i32 @f0.looked_up("):]
     entry, _, rest = loop[:loop.index("\n}\n")].partition(" phi ")
+    assert "declare preserve_mostcc i32 @pyj_signals()" in text  # loops that run without the lock share the poll, too
     assert entry.count("@pyjitc_ndarray_type") == 1 and "@pyjitc_ndarray_type" not in rest
     assert same(made(np.arange(5)), np.array([29, 21, 23, 0, 27]))
     with pytest.raises(IndexError) as raised:

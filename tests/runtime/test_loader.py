@@ -132,9 +132,11 @@ def test_objects_lie_at_their_symbols():
     assert image.objects["pyjitc_object_0"] is word
 
 
+@pytest.mark.parametrize("locked", [True, False])
 @pytest.mark.parametrize("fails", [False, True])
-def test_polls_for_signals_keep_registers(fails):
-    """The code holds 14 numbers in registers while a handler of the program runs."""
+def test_polls_for_signals_keep_registers(fails, locked):
+    """The code holds 14 numbers in registers while a handler of the program runs. locked: whether it runs with the
+    interpreter lock; without, the poll takes it."""
     def handler(*_):
         seen.append(sum(math.sin(x) for x in range(100)))
         if fails:
@@ -153,12 +155,14 @@ define i64 @entry({", ".join(f"i64 {name}" for name in names)}) {{
   %status = call preserve_mostcc i32 @pyj_signals()
   {"  ".join(f"{line}{chr(10)}" for line in lines)}  ret i64 %sum{len(names)}
 }}"""))
-    entry = function(image, "entry", ctypes.c_int64, *[ctypes.c_int64] * len(names))
+    kind = ctypes.PYFUNCTYPE if locked else ctypes.CFUNCTYPE
+    entry = kind(ctypes.c_int64, *[ctypes.c_int64] * len(names))(image.address("entry"))
     before = signal.signal(signal.SIGUSR1, handler)
     try:
         if fails:
-            with pytest.raises(KeyError, match="raised by the handler"):
+            with pytest.raises(KeyError if locked else SystemError) as raised:  # ctypes looks for none without the lock
                 entry(*range(14))
+            assert "raised by the handler" in repr(raised.value if locked else raised.value.__cause__)
         else:
             assert entry(*range(5, 19)) == sum(k * 3 ** n for n, k in enumerate(range(5, 19)))
     finally:
