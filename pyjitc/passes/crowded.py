@@ -137,7 +137,7 @@ class _Number:
 
     def invariant(self, v: ir.Value):
         """A value that is the same in each iteration, where the loop begins, or None."""
-        while v.inst is not None and v.inst.op is a.CHECK_NONZERO:
+        while v.inst is not None and v.inst.op in (a.CHECK_NONZERO, a.CHECK_NONNEG):
             v = v.inst.args[0]
         if v.inst is not None and v.inst.op is control.CONST and v.type in counted.WIDE:
             return self.const(int(v.inst.attrs["value"]))
@@ -307,6 +307,25 @@ def _chosen(v: ir.Value, region) -> tuple[bool, ir.Value, ir.Value] | None:
             return None
         yes, no = ways[True], ways[False]
     compared = test.inst
-    if compared is None or compared.op not in _MIN or {yes, no} != set(compared.args):
+    if compared is None or compared.op not in _MIN:
         return None
-    return _MIN[compared.op] == (yes is compared.args[0]), yes, no
+    x, y = compared.args
+    if _equal(x, yes) and _equal(y, no):
+        return _MIN[compared.op], yes, no
+    return (not _MIN[compared.op], yes, no) if _equal(x, no) and _equal(y, yes) else None
+
+
+def _equal(x: ir.Value, y: ir.Value) -> bool:
+    """Whether two values are the same number of 64 bits, or equal constants."""
+    x, y = _uncast(x), _uncast(y)
+    if x is y:
+        return True
+    return {x.type, y.type} <= counted.WIDE and all(
+        v.inst is not None and v.inst.op is control.CONST for v in (x, y)) and bool(
+            x.inst.attrs["value"] == y.inst.attrs["value"])
+
+
+def _uncast(v: ir.Value) -> ir.Value:
+    while v.inst is not None and v.inst.op is a.CAST and {v.type, v.inst.args[0].type} <= counted.WIDE:
+        v = v.inst.args[0]
+    return v
