@@ -320,9 +320,9 @@ def _equal(x: ir.Value, y: ir.Value) -> bool:
     x, y = _uncast(x), _uncast(y)
     if x is y:
         return True
-    return {x.type, y.type} <= counted.WIDE and all(
-        v.inst is not None and v.inst.op is control.CONST for v in (x, y)) and bool(
-            x.inst.attrs["value"] == y.inst.attrs["value"])
+    made, other = x.inst, y.inst
+    return (made is not None and other is not None and made.op is other.op is control.CONST
+            and {x.type, y.type} <= counted.WIDE and bool(made.attrs["value"] == other.attrs["value"]))
 
 
 def _uncast(v: ir.Value) -> ir.Value:
