@@ -10,7 +10,7 @@ from ..ops import control
 from ..ops.generic import CHECK_BOUND
 from ..types.classes import FIXED_MODULES
 from ..types.kinds import (
-    DictDisplay, Function, Generator, Iterator, ListDisplay, Method, NoneType, Singleton, closed,
+    DictDisplay, Function, Generator, Iterator, ListDisplay, Method, NoneType, Object, Singleton, any_part, closed,
 )
 from .analysis import Analysis
 from .emit import close, emit
@@ -121,13 +121,19 @@ def _not_raised(session, spec) -> list[ir.Inst]:
     errors, left = spec.analysis.errors, []
     whole = _is_for_run_time(session, spec)
     for inst, error in errors.items():
-        if whole or not (_is_limit(inst, error) or spec.proto.library) and handlers.catches(
-                spec.analysis, inst, error.exception):
+        if whole or not (_is_limit(inst, error) or spec.proto.library or _reads_objects(spec.analysis, inst)) and (
+                handlers.catches(spec.analysis, inst, error.exception)):
             spec.analysis.meaning[inst] = Throw(error.exception, error.message, given=error.given)
             spec.analysis.raising.add(inst)
         else:
             left.append(inst)
     return left
+
+
+def _reads_objects(analysis, inst: ir.Inst) -> bool:
+    """Whether an operand may be an object of the interpreter, whose class is known only at run time."""
+    found = [analysis.av.get(v) for v in inst.args]
+    return any([av is not None and any_part(av[0], lambda t: t is Object) for av in found])
 
 
 def _is_limit(inst: ir.Inst, error: Mismatch) -> bool:
