@@ -396,7 +396,9 @@ def test_code_is_kept_on_disk(tmp_path, monkeypatch):
     launch()
     launch()
     assert len(compiled) == 1
-    next(p for p in tmp_path.rglob("*") if p.is_file()).write_bytes(b"damaged")
+    for path in tmp_path.rglob("*"):
+        if path.is_file():
+            path.write_bytes(b"damaged")
     launch()
     assert len(compiled) == 2
 
