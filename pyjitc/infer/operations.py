@@ -45,11 +45,11 @@ _STREAMS = ("stdin", "stdout", "stderr")  # attributes of sys that programs repl
 _SELF_MATCHING = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
 
 
-def _no_manager(cls: type, hint: str) -> Mismatch:
+def _no_manager(cls: type) -> Mismatch:
     """The error for a `with` statement of an object of a class that is no context manager."""
     if sys.version_info < (3, 11):
-        return Mismatch("__enter__", hint, AttributeError)
-    return Mismatch(f"'{cls.__name__}' object does not support the context manager protocol", hint)
+        return Mismatch("__enter__", exception=AttributeError)
+    return Mismatch(f"'{cls.__name__}' object does not support the context manager protocol")
 
 
 class Operations(Variables):
@@ -139,10 +139,10 @@ class Operations(Variables):
     def getattr_(self, inst, operands):
         try:
             return self.attribute(operands[0], inst.attrs["name"])
-        except Mismatch as error:
+        except Mismatch:
             cls = operands[0].type.python_class
             if "managed" in inst.attrs and isinstance(cls, type) and not hasattr(cls, "__enter__"):
-                raise _no_manager(cls, error.hint) from None
+                raise _no_manager(cls) from None
             raise
 
     def attribute(self, x: Expr, name: str):

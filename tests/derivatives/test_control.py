@@ -537,10 +537,17 @@ def through_a_queue_of_two(x):
     return sum(queue)
 
 
-def through_a_dict_of_the_interpreter(x):
+def through_an_updated_dict(x):
     found = {}
     found.update(a=x[0])
     return found["a"] * 2
+
+
+def through_a_dict_of_the_interpreter(x):
+    found = {}
+    found.update(a=x[0])
+    found.setdefault("b", x[1])
+    return found["a"] * 2 + found["b"]
 
 
 def kept_by_the_interpreter(target, x):
@@ -567,6 +574,10 @@ def through_an_array(x):
 def test_what_the_interpreter_keeps_is_no_zero(function, options, message):
     with pytest.raises(pyjitc.CompileError, match=message):
         grad(options(function))(np.array([0.7, 1.1, 0.3]))
+
+
+def test_dicts_that_are_updated():
+    assert np.array_equal(grad(njit(through_an_updated_dict))(np.array([0.7, 1.1, 0.3])), [2.0, 0.0, 0.0])
 
 
 def beside_a_queue(x):
