@@ -45,7 +45,8 @@ def _ends_at(analysis, edge: ir.Edge, exception: type) -> bool:
                     return True
                 if (classes is not None or inst not in analysis.meaning) and last.op is control.BRANCH:
                     del edges[0]
-            elif inst.op is generic.EXC_LEAVE and last.op is not control.RERAISE:
+            elif inst.op is generic.EXC_LEAVE and last.op is not control.RERAISE and (
+                    block.insts[0].op is not generic.CATCH):  # that leaves an earlier exception: CPython 3.10
                 return True
         if last.op is control.RETURN:
             return True

@@ -320,7 +320,8 @@ class Operations(Variables):
             raise Mismatch(f"getattr expected at {'least 2' if count < 2 else 'most 3'} arguments, got {count}")
         x, name, *default = args
         if name.type is not Str:
-            raise Mismatch(f"attribute name must be string, not {describe(name.type)}")
+            raise Mismatch(f"attribute name must be string, not {describe(name.type)}" if sys.version_info >= (3, 11)
+                           else f"{called}(): attribute name must be string")
         if isinstance(x.type, Exception_):
             return (boxed.by_python(hasattr, x, name, type=Bool) if target is hasattr
                     else boxed.by_python(getattr, *args))

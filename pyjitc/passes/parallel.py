@@ -15,8 +15,8 @@ A value that is carried across iterations must be one of these: a counter; a red
 condition; min or max, and values assigned together with them, such as the position of the minimum); a flag that is only
 ever set to one value; or a value that no iteration reads, whose last value remains: see `carried.py`. Anything else is
 an error that names it; so is an element that all iterations write, or that one writes and another reads. Which elements
-each iteration has for itself says `apart.py`, and which it is certain to share with another `collisions.py`; what of
-that is certain only when the loop begins, so that it is one chunk then, `crowded.py`. Where
+each iteration has for itself says `apart.py`, and which it is certain to share with another `collisions.py`.
+Tests that are made when the loop begins, and that let one thread run it, are those of `crowded.py`. Where
 indices are not known, the program guarantees that iterations are independent. A loop that needs the interpreter
 (printing, objects) runs on one thread, with a warning. The loops of derivatives of such loops ('kept' in forward mode
 and the forward part of reverse mode, 'adjoint' in the backward part) run on one thread, without a word, where they are
