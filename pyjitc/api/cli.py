@@ -104,7 +104,7 @@ def _parser() -> argparse.ArgumentParser:
     slow.add_argument("arguments", nargs="*", metavar="ARGUMENT", default=[],
                       help='a Python expression, as in 3 or "np.arange(5.0)"; names of FILE are known')
     slow.add_argument("--types", metavar="TYPES", help='instead of arguments, their types: "float64[::1], int"')
-    slow.add_argument("--output", default="report.html", metavar="FILE",
+    slow.add_argument("-o", "--output", default="report.html", metavar="FILE",
                       help="where the page goes (default: %(default)s)")
     slow.add_argument("--profile", nargs="?", const=2.0, type=float, metavar="SECONDS",
                       help="call the function for so long (default: 2) and show the share of each line")
@@ -122,7 +122,8 @@ def _parser() -> argparse.ArgumentParser:
                        help='a function and the types of its arguments, as in "total(float64[:], int64)"')
     ahead.add_argument("--run", action="append", default=[], metavar="SCRIPT",
                        help='compile for the types that a script calls functions with; "-m pytest tests" runs a module')
-    ahead.add_argument("--output", default="build/pyjitc", metavar="DIR", help="where files go (default: %(default)s)")
+    ahead.add_argument("-o", "--output", default="build/pyjitc", metavar="DIR",
+                       help="where files go (default: %(default)s)")
     ahead.add_argument("--wheel", action="store_true", help="make a wheel")
     ahead.add_argument("--cpu", default="x86-64-v2,x86-64-v3", metavar="LEVELS",
                        help="processors to make code for, of which the best that fits is taken at run time: "

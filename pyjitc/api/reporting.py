@@ -23,6 +23,7 @@ from ..ir import core as ir
 from ..ir.cfg import LoopNest
 from ..ops import arith, control, memory, pyobject
 from ..passes import hints
+from ..passes.derivatives import tape
 from ..pipeline import stages
 
 __all__ = ["Fact", "FunctionReport", "Line", "Report", "Reports", "page", "report", "with_profile"]
@@ -36,13 +37,14 @@ KINDS = {
     "check": "a comparison that raises the exception of Python where it fails: it costs little, but may keep LLVM "
              "from vectorising a loop",
     "parallel": "iterations are shared out among threads",
+    "derivative": "the variables through which a derivative by reverse mode goes (active), and what each loop keeps "
+                  "for the way back because it cannot be computed again cheaply",
 }
 TEMPLATE = pathlib.Path(__file__).with_name("report.html")
 
 
 class Fact(NamedTuple):
-    """Something that costs time, or no longer does. kind: boxed, python, memory, check, loop, parallel; good: whether
-    it costs nothing."""
+    """Something that costs time, or no longer does. kind: one of KINDS; good: whether it costs nothing."""
 
     kind: str
     text: str
@@ -71,7 +73,14 @@ class FunctionReport:
         self.filename = filename
         self.lines = lines
         self.by_number = {line.number: line for line in lines}
+        self.names = frozenset(word for line in lines for word in re.findall(r"\w+", line.source))
         self.loops = _loops(filename, lines)
+
+    @property
+    def head(self) -> int:
+        """The number of the line with `def`, behind the decorators."""
+        return next((line.number for line in self.lines if line.source.lstrip().startswith(("def ", "async def "))),
+                    self.lines[0].number if self.lines else 0)
 
     @property
     def summary(self) -> dict[str, int]:
@@ -154,19 +163,20 @@ def page(reports: list[Report]) -> str:
 def _functions(function, types, options) -> list[FunctionReport]:
     typed = stages.infer(function, types, options)
     own = [fn for fn in typed.functions if not fn.library]
-    found: dict[tuple[str, str], FunctionReport] = {}
+    found: dict[tuple[str, int], FunctionReport] = {}  # a derivative has the source of its function
     for fn in own:
-        key = fn.qualname, fn.filename
+        key = fn.filename, fn.firstlineno
         if key not in found:
             found[key] = FunctionReport(fn.qualname, fn.filename, _source(fn))
         _types(fn, found[key])
     by_file: dict[str, list[FunctionReport]] = {}
-    for (_, filename), one in found.items():
+    for (filename, _), one in found.items():
         by_file.setdefault(filename, []).append(one)
     for remark in typed.spec.remarks:
         _note(by_file, remark.proto.code.co_filename, remark.loc.line,
               Fact("python", f"the interpreter does this: {remark.reason}"))
-    module = stages.optimise(typed.functions, options)
+    module = stages.optimise(typed.functions, options,
+                             lambda functions, name: _tapes(functions, by_file) if name == "derivatives" else None)
     for fn in module:
         for line, text in fn.memo.get("parallel", ()):
             _note(by_file, fn.filename, line, Fact("parallel", text.partition(": ")[2], True))
@@ -199,7 +209,7 @@ def _loops(filename: str, lines: list[Line]) -> list[tuple[int, int]]:
 def _types(fn: ir.Function, into: FunctionReport) -> None:
     def add(number: int, name: str, t) -> None:
         line = into.by_number.get(number)
-        if line is None or not name or "." in name:
+        if line is None or name not in into.names:
             return
         known = line.types.get(name)
         if known is None:
@@ -207,10 +217,8 @@ def _types(fn: ir.Function, into: FunctionReport) -> None:
         elif str(t) not in known.split(" | "):
             line.types[name] = f"{known} | {t}"
 
-    head = next((line.number for line in into.lines if line.source.lstrip().startswith(("def ", "async def "))),
-                fn.firstlineno)
     for p in fn.params:
-        add(head, p.name, p.type)
+        add(into.head, p.name, p.type)
     for block in fn.blocks:
         for inst in block.insts:
             if inst.result is not None:
@@ -220,6 +228,18 @@ def _types(fn: ir.Function, into: FunctionReport) -> None:
 def _note(by_file, filename: str, number: int, fact: Fact) -> None:
     for one in by_file.get(filename, ()):
         one.note(number, fact)
+
+
+def _tapes(functions, by_file) -> None:
+    """What the derivatives among some functions go through, and what their loops keep."""
+    for fn in functions:
+        heads = [one.head for one in by_file.get(fn.filename, ()) if fn.firstlineno in one.by_number]
+        for line, names in tape.active(fn).items():
+            for number in (line,) if line else heads:
+                _note(by_file, fn.filename, number, Fact("derivative", f"active: {', '.join(names)}", True))
+        for line, text in tape.told(fn):
+            for one in by_file.get(fn.filename, ()):
+                one.note(one.loop_of(line), Fact("derivative", f"the loop {text}", "keeps nothing" in text))
 
 
 def _costs(fn: ir.Function, by_file) -> None:

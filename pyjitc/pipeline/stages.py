@@ -47,7 +47,8 @@ adjoints = lazy("pyjitc.lib.adjoints")  # only programs that ask for derivatives
 grid = lazy("pyjitc.passes.grid")  # only kernels on the CPU load it
 images = lazy(f"{__package__}.images")  # only programs that call the library load it
 watched = lazy("pyjitc.lib.watched")  # only programs that use np.errstate load it
-bytecode = lazy("bytecode")  # only inspection needs this and the next four
+tape = lazy("pyjitc.passes.derivatives.tape")  # only inspection needs this and the next five
+bytecode = lazy("bytecode")
 drawing = lazy("pyjitc.ir.drawing")
 linecache = lazy("linecache")
 graph = lazy("pyjitc.ir.graph")
@@ -376,8 +377,9 @@ def inspect(function, types, options: Options, stage: str) -> str:
         kept: list[str] = []
 
         def look(functions, name):
-            kept.extend(f"{fn.qualname}(), line {line}: the loop {text}" for fn in functions
-                        if name == "derivatives" for line, text in fn.memo.get("tape") or ())
+            if name == "derivatives":
+                kept.extend(f"{fn.qualname}(), line {line}: the loop {text}" for fn in functions
+                            for line, text in tape.told(fn))
 
         optimise(typed.functions, options, look)
         return "\n".join(kept) or "no loop is reversed"

@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from pyjitc import jit, njit, prange
+from pyjitc import jit, njit, prange, value_and_grad
 from pyjitc.api import sampling
 from pyjitc.api.cli import main
 from pyjitc.base.options import Options
@@ -117,6 +117,28 @@ def test_functions_that_are_called():
     assert check.text == ("the index is compared with the length: nothing is known of a value that is given, or that "
                           "goes round a loop")
     assert loop.text == "not vectorised: it calls a function for each element, which may raise"
+
+
+def test_a_derivative_shows_what_is_active_and_what_its_loops_keep():
+    def loss(w, x):
+        t = 0.0
+        k = 0
+        while t < 10.0:
+            t += np.sum(np.tanh(w * x)) ** 2
+            k += 1
+        return t
+
+    made = value_and_grad(njit(loss))
+    made(np.ones(3), np.ones(3))
+    (told,) = made.report().values()
+    (function,) = told.functions  # the derivative and the function have one source, which is shown once
+    lines = {line.source.strip(): line for line in function.lines}
+    of = {source: [fact.text for fact in line.facts if fact.kind == "derivative"] for source, line in lines.items()}
+    assert of["def loss(w, x):"] == ["active: w, t"]
+    assert of["t += np.sum(np.tanh(w * x)) ** 2"] == ["active: t"] and not of["k += 1"]
+    (kept,) = of["while t < 10.0:"]
+    assert kept.startswith("the loop keeps 24 bytes for each visit, in an array that grows: a number that has no name")
+    assert lines["k += 1"].types == {"k": "int"} and "found" not in lines["def loss(w, x):"].types
 
 
 def test_text_stays_and_the_page_comes_with_it():

@@ -9,8 +9,13 @@ own.
 """
 from __future__ import annotations
 
+import inspect
+import linecache
+import re
+from collections import Counter
+
 from ...ir.cfg import blocks_after
-from ...ir.core import CHECKS_FIRST, MODERATE, PURE, Block, Inst, Value
+from ...ir.core import CHECKS_FIRST, MODERATE, PURE, Block, Function, Inst, Value
 from ...ops import arith as a
 from ...ops import control as c
 from ...ops import math as m
@@ -26,7 +31,7 @@ from .ruled import has_one_value, only_value
 from .targets import targets
 from ...ir.variables import Variable, read, write
 
-__all__ = ["Tape"]
+__all__ = ["Tape", "active", "told"]
 
 _BUFFER = k.Array(k.float64, 1)
 
@@ -59,22 +64,14 @@ class Tape:
             total = b.op(a.IADD, total, b.op(mem.ARRAY_DIM, read(b, tape), axis=0))
         return b.op(a.IMUL, total, b.const(8, k.Int))
 
-    def notes(self) -> list[tuple[int, str]]:
-        """The report of `inspect_tape` on each loop: [(line, text)]."""
-        found = []
-        for loop in self.form.nest.loops:
-            values = [v for floats in (True, False) for v in self.slots.get((loop, floats), ())]
-            copied = [v for v in self.arrays if self.form.loop_of(v) is loop]
-            line = _line_of(loop)
-            parts = []
-            if values:
-                how = ("an array that is made before it, with room for all" if loop in self.form.trips
-                       else "an array that grows")
-                parts.append(f"{8 * len(values)} bytes for each visit, in {how}: {', '.join(map(_described, values))}")
-            parts += [f"the elements of {_described(v)}" for v in copied]
-            found.append((line, "keeps " + ("; and ".join(parts) if parts else "nothing: what its derivative reads is "
-                                            "not changed, or is computed again")))
-        return found
+    def notes(self) -> tuple[list[tuple], list[Value]]:
+        """What `told` and `active` make texts of, when somebody asks: the loops, as (line, whether its number of
+        iterations is known before it, the values that it keeps at each visit, the arrays whose elements it keeps); and
+        the active values that have a name."""
+        loops = [(_line_of(loop), loop in self.form.trips,
+                  [v for floats in (True, False) for v in self.slots.get((loop, floats), ())],
+                  [v for v in self.arrays if self.form.loop_of(v) is loop]) for loop in self.form.nest.loops]
+        return loops, [v for v in self.fn.values() if v.name and v in self.act]
 
     # -- which values are kept
 
@@ -533,10 +530,58 @@ def _line_of(loop) -> int:
         [i.loc.line for block in loop.blocks for i in block.insts if i.loc.line], default=0)
 
 
-def _described(v: Value) -> str:
-    """The text that describes a value to the user."""
+def told(fn: Function) -> list[tuple[int, str]]:
+    """What each loop of a function with a derivative by reverse mode keeps for its way back: [(line, text)]."""
+    loops, _ = fn.memo.get("tape") or ((), ())
+    known = _names(fn) if loops else frozenset()
+    found = []
+    for line, is_counted, values, copied in loops:
+        parts = []
+        if values:
+            how = "an array that is made before it, with room for all" if is_counted else "an array that grows"
+            count = Counter(_described(v, known) for v in values)
+            which = [text if n == 1 else f"{text} ({n} times)" for text, n in count.items()]
+            parts.append(f"{8 * len(values)} bytes for each visit, in {how}: {', '.join(which)}")
+        parts += [f"the elements of {text}" for text in dict.fromkeys(_described(v, known) for v in copied)]
+        found.append((line, "keeps " + ("; and ".join(parts) if parts else
+                                        "nothing: what its derivative reads is not changed, or is computed again")))
+    return found
+
+
+def active(fn: Function) -> dict[int, list[str]]:
+    """Line -> the variables that become active there: they depend on what the derivative is taken of, and the result
+    depends on them."""
+    _, values = fn.memo.get("tape") or ((), ())
+    known = _names(fn) if values else frozenset()
+    found: dict[int, dict[str, None]] = {}
+    for v in values:
+        if v.name in known:
+            found.setdefault(v.inst.loc.line if v.inst is not None else 0, {})[v.name] = None
+    return {line: list(names) for line, names in found.items()}
+
+
+def _names(fn: Function) -> frozenset[str]:
+    """The names in the source of a function; other names are those of variables of the library."""
+    lines = linecache.getlines(fn.filename)[max(fn.firstlineno - 1, 0):]
+    return frozenset(re.findall(r"\w+", "".join(inspect.getblock(lines)))) if lines else frozenset()
+
+
+def _described(v: Value, known: frozenset[str]) -> str:
+    """The text that describes a value to the user. known: the names in the source."""
     i = v.inst
-    name = v.name or ("a number of a loop" if i is None else f"the result of {i.op.name}")
+    if v.name in known:
+        name = v.name
+    elif i is None:
+        name = "a number that changes in a loop"
+    elif i.op is mem.ARRAY_DIM:
+        shaped = i.args[0]
+        name = f"a length of {shaped.name if shaped.name in known else 'an array'}"
+    elif i.op is c.INVOKE:
+        name = f"the result of {i.attrs['callee'].qualname}()"
+    elif isinstance(v.type, k.Array):
+        name = "an array that has no name"
+    else:
+        name = "a number that has no name"
     return f"{name} (line {i.loc.line})" if i is not None and i.loc.line else name
 
 
