@@ -54,7 +54,7 @@ def _join(fn: Function, idle: set[Block]) -> bool:
 
 
 def _way(edge: Edge, idle: set[Block]) -> Edge:
-    """The edge on which one that leads to a block without parameters goes on, if the block does nothing else."""
+    """The last edge of the chain that starts at `edge` and goes through blocks without parameters that only jump."""
     seen = set()
     while edge.block in idle and not edge.block.params and edge.block not in seen:
         seen.add(edge.block)

@@ -163,7 +163,7 @@ def walk(fn, loop, accesses, defs) -> None:
 
 
 def _sum(value, defs) -> tuple[ir.Value, int]:
-    """(another value, a constant) whose sum a value is."""
+    """(another value, a constant) whose sum is `value`."""
     inst = value.inst
     if inst is not None and inst.op in (IADD, ISUB):
         c = defs.constant(inst.args[1])

@@ -21,7 +21,7 @@ from .rewrite import Builder
 __all__ = ["Operand", "Overlap", "constant_of", "is_const", "same", "stride_key", "retyped", "stepping",
            "is_settled", "is_reversed", "step_of", "is_made_here", "stepped", "strided", "settled"]
 
-_NO_DISTANCE = 2**63 - 1  # of two arrays
+_NO_DISTANCE = 2**63 - 1  # larger than any distance between two arrays
 _MOST = np.uint64(2**64 - 1)
 gpu = lazy("pyjitc.ops.gpu")  # only programs with kernels need it
 
@@ -108,12 +108,12 @@ class Overlap:
 
     def __init__(self, b, x, dims):
         self.b, self.x, self.dims, self.start = b, x, dims, b.int(m.ARRAY_DATA, x)
-        self.groups: dict = {}  # a key of lengths and strides -> [(array, its lengths, whether not where it is x)]
-        self.tests: list[Value] = []  # of arrays that begin where x does
+        self.groups: dict = {}  # key of lengths and strides -> [(array, its lengths, whether it may be x itself)]
+        self.tests: list[Value] = []  # of arrays that begin at the address of x
 
     def add(self, y, lengths, apart_from_itself=False) -> None:
-        """Let the test include an array y of these lengths. apart_from_itself: not where it is x, element for
-        element."""
+        """Let the test include an array y of these lengths. apart_from_itself: y counts as apart where it is x, element
+        for element."""
         b, t = self.b, y.type
         equal = apart_from_itself and t.ndim == self.x.type.ndim
         if equal and start_of(b, y) is start_of(b, self.x):

@@ -419,7 +419,7 @@ def _headers(fn: ir.Function) -> set[ir.Block]:
             if number.get(edge.block, -1) <= number[block]}
 
 
-# Passes about which more than the operations of a function is asked.
+# Passes whose need depends on more than the set of operations of a function.
 _ASK: dict[Any, Callable[[ir.Function], bool]] = {
     accumulators: _stores_where_it_loads,
     checked_copies: _keeps_checks,

@@ -75,7 +75,7 @@ class _Polls:
 
     def __init__(self, fn: ir.Function, options):
         self.fn, self.options = fn, options
-        self.paused = 0  # loops that stop to poll
+        self.paused = 0  # the number of loops that stop to poll
         self.pauses = False  # whether all loops but the copies that keep their checks do
         self.rows: dict[ir.Block, ir.Value] = {}  # header of a loop that runs to its end without a poll -> its length
         # header of a loop that is known to be short -> its most trips, with those of the loops inside
@@ -586,8 +586,8 @@ def _after_strip(p, start, following, counted, take, b: Builder) -> ir.Value:
 
 
 def _drop(counted) -> None:
-    """Remove the parameter that counts down and the instructions computed from it; the caller changes the edges into
-    the header."""
+    """Remove the parameter that counts down and the instructions that use it; the caller changes the edges into the
+    header."""
     loose = {i.result for b in counted.loop.blocks for i in b.insts if counted.left in i.args}
     for b in counted.loop.blocks:
         b.insts = [i for i in b.insts if i.result is None or i.result not in loose]

@@ -66,7 +66,7 @@ class Builder(Appender):
         return self.make(CAST, t, value, type=t)
 
     def both(self, one: Value | None, other: Value | None) -> Any:
-        """The test that both tests hold, of which one may be missing."""
+        """The conjunction of two tests, each of which may be None."""
         return other if one is None else one if other is None else self.test(BAND, one, other)
 
     def all(self, tests) -> Value:

@@ -102,7 +102,7 @@ def _convert(block, branch, loop, defs, edges) -> list[ir.Block]:
             copy = clone_inst(inst, values, {})
             if copy.op.wrapping is not None:
                 drop_check(copy)
-            if twins:  # its result is that of the other arm, too, where it may wrap
+            if twins:  # where the other arm is taken, flags such as nsw may not hold
                 drop_flags(copy)
             block.insts.append(copy)
         chosen.append(values)

@@ -343,7 +343,7 @@ def name_arrays_once(fn: Function) -> bool:
 
 
 def _make_indexed(order) -> None:
-    """Let the tuples that are indexed for items of several types be made of their items there.
+    """Where a tuple with items of several types is indexed, make it again of its items directly before.
     Before:  u = tuple_at p, i        After:  x = tuple_get p ; y = tuple_get p ; u = tuple_at (x, y), i"""
     for block in order:
         for inst in [inst for inst in block.insts if inst.op is s.TUPLE_AT and type(inst.result.type) is k.Union]:
@@ -434,7 +434,7 @@ def _has_nothing(t) -> bool:
 
 
 def _nothing(b: Builder, t) -> Value:
-    """An arbitrary value of a type, for the parts of a member that a union does not have at the time."""
+    """Add an arbitrary value of a type: it fills the places of members that the union does not hold."""
     if type(t) is k.Array or not _has_nothing(t):
         return b.op(s.UNDEF, type=t)
     if k.is_float(t) or k.is_complex(t):

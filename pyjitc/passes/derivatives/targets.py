@@ -50,7 +50,7 @@ def written_again(fn: Function, classes: Classes) -> set[Value]:
     where = {inst: (block, n) for block in fn.blocks for n, inst in enumerate(block.insts)}
 
     def namings(x):
-        """The instructions that give another name to an array, or to a part of it."""
+        """The instructions whose result or block parameter may be the same array, or a part of it."""
         for inst in parts.get(x, ()):
             if inst.op.traits & VIEW:
                 yield from namings(inst.result)
@@ -181,9 +181,9 @@ def among_parameters(fn: Function, values, through_calls: bool) -> bool:
 
 
 def _among(places, arrays, incoming, params, through_calls=False) -> set[tuple[Value, tuple[int, ...]]]:
-    """Those of `places`, (parameter, indices), that these arrays may be: all of them where an array may come from a
-    container, since what it holds is not known here. An array that is either a parameter or a copy of it does not make
-    the copy a parameter. through_calls: see `among_parameters`."""
+    """The elements (parameter, indices) of `places` at which one of these arrays may be. If an array may come from a
+    container, whose content is not known here, all of them are returned. An array that is either a parameter or a copy
+    of it does not make the copy a parameter. through_calls: see `among_parameters`."""
     behind = dict.fromkeys(arrays)
     work, reached = list(behind), set()
     for x in work:  # appended to during the iteration
