@@ -438,7 +438,7 @@ def _look(e, t, pointer, wrong):
         return
     looks = e.looks
     if 0 < looks < _MANY:
-        e.looks = min(looks, 2)  # for containers in the container
+        e.looks = min(looks, 2)  # for containers that are items of the container
     count, place = e.alloca("i64"), e.alloca("i64")
     e.line(f"store i64 0, ptr {count}")
     e.line(f"store i64 0, ptr {place}")

@@ -25,8 +25,8 @@ _ORDERED = """  %sizep = getelementptr i8, ptr %values, i64 -2
   store i8 %more, ptr %sizep"""
 
 TEXT = {
-    # A Python function. It takes the references to its defaults, to its closure and to the cell in which it is to be
-    # found itself; each of these may be null.
+    # A Python function. It takes the references to its defaults, to its closure, and to the cell in which the function
+    # itself is stored; each of these may be null.
     "pyj_function": """
 define internal ptr @pyj_function(ptr %code, ptr %globals, ptr %name, ptr %defaults, ptr %keywords, ptr %closure,
                                   ptr %own) nounwind noinline {

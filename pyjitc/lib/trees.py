@@ -340,7 +340,7 @@ def applied(f, marks, order, varied, others):
 
 
 def kind_of(t) -> str:
-    """What says of an item of a dict whether it has type t, or one that derivatives treat in the same way."""
+    """A text that is equal for types which derivatives treat in the same way."""
     if type(t) is k.Array:
         return f"an array of {t.dtype} with {t.ndim} axes"
     return "a float" if k.is_float(t) and t is not k.float32 else str(t)

@@ -75,8 +75,8 @@ _EXAMPLES = {k.Bool: True, k.Float: 1.0, k.Complex: 1j}  # a value of each of Py
 
 
 def as_axis(x, convert=operator.index, of_many=operator.index):
-    """An axis, or a tuple of axes, as an int or a tuple of ints, by a function for one axis and one for each of many;
-    what is no number is left to the function."""
+    """An axis as an int, or a tuple of axes as a tuple of ints. convert: converts a single axis; of_many: converts each
+    axis of a tuple. A value that is no number is returned unchanged, for the function to judge."""
     if x.type is k.Int or not (x.known or k.is_number(x.type)):
         return x
     try:
@@ -91,7 +91,7 @@ def as_axis(x, convert=operator.index, of_many=operator.index):
 
 
 def _ints(value, convert, of_many):
-    """A constant axis, or constant axes, converted to ints; the value itself where it has them already."""
+    """A constant axis, or constant axes, converted to ints; the value itself if these are ints already."""
     if isinstance(value, tuple):
         items = tuple([_ints(item, of_many, of_many) for item in value])
         return value if all(map(operator.is_, items, value)) else items

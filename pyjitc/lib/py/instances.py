@@ -186,7 +186,7 @@ def converted(function, x, cls, message):
 
 
 def converted_by(function, method, x):
-    """What `function` makes of the result of a method, which is called even if its result is known."""
+    """Apply `function` to the result of a method. The method is called even if its result is known."""
     return function(method(x))
 
 

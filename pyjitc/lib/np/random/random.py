@@ -156,7 +156,7 @@ _EXTRA = {"triangular": distributions.check_triangle, "hypergeometric": distribu
 
 
 def after_check(check, late, gen, draw, args, tests, size, dtype, flat):
-    """A draw after a check of several parameters together; late: after the checks of single parameters."""
+    """Draw after a check of several parameters together. late: this check comes after those of single parameters."""
     if late:
         distributions.check_all(args, tests)
     distributions.check_together(check, args, 0)
@@ -513,7 +513,7 @@ def _choice(legacy):
 
 
 def _row(name, word, x: Expr):
-    """None for a row of numbers; else whether the rows are arrays."""
+    """An argument of library functions: None if `x` has one axis, else True."""
     if not isinstance(x.type, Array) or isinstance(x.type.dtype, k.NpComplex):
         raise NotNative(f"{name}() with {word} of type {type_name(x.type)} is not compiled", "pass an array of floats")
     return None if x.type.ndim == 1 else True
