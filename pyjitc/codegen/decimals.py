@@ -402,7 +402,7 @@ slow:
   %result = call ptr @pyj_decimal_formatted(double %x, i8 102, i32 %digits, i32 0)
   ret ptr %result""", shared=True)
 
-# What the flags of a format change in a number whose text is from %begin to %end: a plus (flag 1), commas between
+# Changes the text of a number from %begin to %end as the flags of a format say: adds a plus (flag 1), commas between
 # groups of three digits before %point (flag 2), and zeros up to the width %zeros.
 _define("ptr @pyj_decimal_styled(ptr %begin, ptr %end, ptr %point, i64 %zeros, i32 %flags)", """
 start:

@@ -7,7 +7,7 @@ __all__ = ["declared", "symbols"]
 _FIRST = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"  # the characters with which a symbol begins
 _OF_SYMBOLS = _FIRST + "0123456789."
 _OPENING, _CLOSING = "([{<", ")]}>"
-# Functions of which LLVM must know more than their calls say.
+# Functions whose declarations have attributes that calls do not show.
 _WITH_ATTRIBUTES = {"malloc": "declare noalias ptr @malloc(i64)", "calloc": "declare noalias ptr @calloc(i64, i64)"}
 
 

@@ -306,7 +306,7 @@ def no_records(what: str, *types: k.Type) -> None:
 
 
 def list_item(t: k.Type) -> k.Type | None:
-    """The type of the items of a list, of Python's or of `pyjitc.typed`; None of other types."""
+    """The type of the items of a list, of Python's or of `pyjitc.typed`; None for other types."""
     if isinstance(t, k.ObjectOf):
         t = getattr(t.cls, _owned.NATIVE, None)
     return t.item if isinstance(t, (k.List, k.NativeList)) else None

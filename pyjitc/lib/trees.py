@@ -184,7 +184,7 @@ def _leaves(x: Expr) -> list[Expr]:
 
 
 def _rebuilt(x: Expr, leaves) -> Expr:
-    """A tree of tuples with the structure of x, of the next leaves of an iterator."""
+    """A tree of tuples with the structure of x and the next leaves of an iterator."""
     if not _is_tree(x):
         return next(leaves)
     items = [_rebuilt(item, leaves) for item in parts_of(x)]
@@ -278,7 +278,7 @@ def results(f, given):
 
 @intrinsic
 def with_leaves(x, leaves):
-    """A tree of tuples with the structure of x, of the items of the tuple `leaves`."""
+    """A tree of tuples with the structure of x, whose leaves are the items of the tuple `leaves`."""
     return _rebuilt(x, iter(parts_of(leaves)))
 
 

@@ -179,7 +179,7 @@ def may_free(inst: Inst) -> bool:
 
 
 def may_free_by(effects: int) -> bool:
-    """As `may_free`, of an instruction with these effects."""
+    """As `may_free`, for an instruction with these effects."""
     return bool(regions_written(effects) & ~_NO_LIFE or effects & HOST and effects & (RAISES | ALLOCATES))
 
 

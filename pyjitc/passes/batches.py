@@ -374,7 +374,7 @@ class _Batch:
         fn = self.fn
         low, high, out = [Value(p.type, p.name) for p in self.part.params[-3:]]
         self.low, self.high, self.out = low, high, out
-        self.arriving: set[Value] = set()  # parameters of blocks, of batches
+        self.arriving: set[Value] = set()  # the parameters of blocks that get values of the batch
         fn.entry.params = [*fn.params[:-1], low, high, out]
         for block in self.order:
             if block is not fn.entry:

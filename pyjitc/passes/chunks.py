@@ -62,7 +62,7 @@ class Chunks:
     # -- before the loop
 
     def divide(self) -> None:
-        """How many iterations a chunk has, and how many chunks there are."""
+        """Compute how many iterations a chunk has, and how many chunks there are."""
         region = self.region
         b = self.b = Builder(self.before.insts, self.loc, region.unwind)
         zero = self.zero = b.const(k.Int, 0)

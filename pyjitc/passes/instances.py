@@ -1,9 +1,9 @@
 """Find the classes of the program that have native objects: those whose objects only compiled code makes and uses.
 
 Part of `natives`, which rewrites. The question is asked of a class as a whole: all objects of it in a module are made
-in the module, and go through operations that are known here. Whether lists that hold them are native as well is found
-out by `natives`, which asks again without the classes of which some list is Python's.
-Every attribute that is read must have been set before any code other than the functions that initialise the object can
+in the module, and go through operations that are known here. `natives` decides whether the lists that hold them are
+native as well; if a list stays Python's, it asks again without the classes of its items. Every attribute that is read
+must have been set before any code other than the functions that initialise the object can
 use it: where an attribute may be missing, the object remains a Python object.
 Objects of classes that refer to each other are reference-counted and not traced, so it must be certain that they form
 no cycle. This holds if references between them are only stored in new objects to which nothing refers yet, or if every

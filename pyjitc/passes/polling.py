@@ -574,10 +574,11 @@ def _goes_down(counted, defs) -> bool:
 
 
 def _after_strip(p, start, following, counted, take, b: Builder) -> ir.Value:
-    """What the header's parameter p is after a strip of `take` trips, at whose start it is `start`. Each trip replaces
-    it by `following`. For an index, that is a sum, computed after the strip: LLVM vectorises the trips that a loop of
-    long vectors leaves over, in shorter ones, only where nothing reads what the trips have counted. A first call takes
-    longer for that, so only loops inside others, which may be short, and those of many lanes have it."""
+    """The value of the header's parameter p after a strip of `take` trips. `start` is its value before the strip; each
+    trip replaces it by `following`. For an index, that is a sum, computed after the strip: LLVM vectorises the trips
+    that a loop of long vectors leaves over, in shorter ones, only where nothing reads what the trips have counted. A
+    first call takes longer for that, so only loops inside others, which may be short, and those of many lanes have
+    it."""
     step = counted.steps.get(p)
     if step is None or abs(step) > _LONG_STEP:
         return p

@@ -4,8 +4,8 @@ Runs after containers that do not escape have become native, and before referenc
 than boxing the number and freeing the box. The object is loaded where the number is read, if it is put in the same
 loop, so that it is seldom loaded in vain, or where the number leaves the loop that looked for it; where a number comes
 to a block from several places, so does its object. An operation gets objects for all its numbers or for none, since a
-dict changes a number in place where nothing else refers to it. Items of a tuple that is put are as good as numbers, and
-so are numbers that may be None. A number from before all loops that a loop puts is boxed once.
+dict changes a number in place where nothing else refers to it. Items of a tuple that is put count as numbers, and so do
+numbers that may be None. A number from before all loops that a loop puts is boxed once.
 Before:  x = list_get l, i ; list_append m, x    After:  x = list_get l, i ; o = list_object l, i ; list_append m, o
 Needs: SSA, references not yet counted.  Keeps: control flow.
 """

@@ -77,7 +77,7 @@ class RegionLoop:
     # -- in the order of execution
 
     def once(self) -> tuple:
-        """What runs once for the block. Returns the number of its threads along each axis."""
+        """Emit the instructions that run once for the block. Returns the number of its threads along each axis."""
         head = self.head
         for inst in self.region.before:
             attrs = {**inst.attrs, "masked": self.plan.masked} if inst.op is grid.COUNT else inst.attrs
@@ -113,8 +113,8 @@ class RegionLoop:
         return x, y, z
 
     def enter(self, place) -> None:
-        """What a thread does first: whether it waits for this region, and the values that depend only on its
-        position."""
+        """Emit the first steps of a thread: the test whether it waits for this region, and the values that depend only
+        on its position."""
         self.blocks = self.kernel.blocks_of(self.region)
         self.values[self.kernel.linear] = self.linear
         if self.plan.masked and self.region is not self.regions[0]:

@@ -88,7 +88,7 @@ class _Plan:
 
 
 def _plan(loop, defs, edges):
-    """How the nest is copied; None where it is not."""
+    """The plan by which a nest is copied; None where it is not copied."""
     insts = [inst for block in loop.blocks for inst in block.insts]
     if len(insts) > MAX_INSTS or not all(map(_runs_no_code, insts)):
         return None

@@ -284,8 +284,8 @@ class _Lanes:
             self.is_near(edge.args[block.params.index(v)], seen) for _, _, edge in self.edges[block]])
 
     def find_varying(self) -> None:
-        """What varies: what depends on the number of the iteration, what a branch chooses, and what an inner loop
-        leaves behind, in which each lane may make another number of trips."""
+        """Find the values that vary: those that depend on the number of the iteration, those that a branch chooses, and
+        those that an inner loop leaves behind, in which each lane may make another number of trips."""
         blocks, of = self.loop.blocks, self.nest.of
         home = {v: of[block] for block in blocks
                 for v in (*block.params, *[inst.result for inst in block.insts if inst.result is not None])}

@@ -4,12 +4,12 @@ Runs after simplify, when loops over ranges are counted loops of plain ints. Whe
 its counters, a guard in wide integers before the nest decides between two copies: one without these checks (and with
 wrapping arithmetic where the guard excludes overflow), and the original loop, which fails at the same iteration, after
 the same writes, with the same error. The guard also tests whether the arrays of a nest share no memory, if they are
-few, and whether its innermost loops are so short that polls for signals between them are enough (`polling.py`). Of an
-index that is the least or the greatest of two numbers each side is tested for itself: `min(i + r, n)` is below a limit
-where n is. The same holds for the bounds of a loop: `for j in range(max(0, i - r), min(n, i + r + 1))`. A branch that
-is reached on every trip, has an invariant condition and leaves the loop counts as a check, too: `for x, y in points`
-tests the length of a row on every trip. Innermost loops in whose copy checks stay, since their bounds come from memory,
-get guards of their own there.
+few, and whether its innermost loops are so short that polls for signals between them are enough (`polling.py`). Where
+an index is the minimum or the maximum of two numbers, each of these is tested: `min(i + r, n)` is below a limit where n
+is. The same holds for the bounds of a loop: `for j in range(max(0, i - r), min(n, i + r + 1))`. A branch that is
+reached on every trip, has an invariant condition and leaves the loop counts as a check, too: `for x, y in points` tests
+the length of a row on every trip. Innermost loops in whose copy checks stay, since their bounds come from memory, get
+guards of their own there.
 Before:  header(i, left): ... j = check_index i, n ; x = array_load a, j
 After:   g = affine_in_range ... ; branch g -> fast header(i, left): ... x = array_load a, i      and the loop as before
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order; grows the code, up to a limit.
@@ -380,8 +380,9 @@ class _Planner:
                         *[plan.below(form, limit, bounds) for form in above])
 
     def sides(self, value, depth=3) -> tuple[list[Affine], list[Affine]] | None:
-        """(forms that must not be negative, forms that must be below a limit) for a value to be in range; of the two
-        options of a minimum, one below the limit is enough, and the one that changes less is asked."""
+        """(forms that must not be negative, forms that must be below a limit) for a value to be in range; for a minimum
+        it is enough that one of the two numbers is below the limit, for a maximum that one is not negative: the number
+        that changes less is tested."""
         clamp = clamped(value) if depth and not self.is_outside(value) else None
         if clamp is None:
             form = self.form_of(value)

@@ -38,14 +38,14 @@ AXES: tuple[tuple[str, int | None, str], ...] = (
     ("source", 1, "moveaxis"), ("destination", 2, "moveaxis"), ("start", 2, "rollaxis"),
     ("axisa", 2, "cross"), ("axisb", 3, "cross"), ("axisc", 4, "cross"),
 )
-# Those that take no bool as an axis: they, or what they call, convert it by NumPy's own function
+# The functions that take no bool as an axis: they, or what they call, convert it by NumPy's own function
 _NO_BOOLS = frozenset("""
     sum prod min max amin amax mean std var any all ptp nansum nanprod nanmin nanmax nanmean nanstd nanvar nancumsum
     nancumprod nanargmin nanargmax cumsum cumprod argmin argmax count_nonzero trapezoid unwrap cumulative_sum
     cumulative_prod argsort argpartition repeat take compress append concatenate concat transpose permute_dims squeeze
     packbits unpackbits vecdot linalg.vecdot apply_over_axes
 """.split())
-# Those that convert a single axis in another way than each of several
+# The functions that convert a single axis in another way than each axis of several
 _ONE_NUMBER = {"linalg.norm": int, "linalg.vector_norm": int, "tensordot": operator.index}
 
 

@@ -59,8 +59,8 @@ def _asks(function, name):
 
 
 class ByMethods(Protocol):
-    """The operations that a method of the object's class defines. What the class does not define means what the next
-    protocol in the order of base classes says."""
+    """The operations that a method of the object's class defines. The next protocol in the order of base classes gives
+    the meaning of operations that the class does not define."""
 
     def unary(self, op, x):
         found = classes.unary(op, x)

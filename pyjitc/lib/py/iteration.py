@@ -478,7 +478,7 @@ def extreme_by(iterable, name, key, default):
 
 
 def _message(function, *args) -> str:
-    """What the interpreter says of a wrong call, which depends on its version."""
+    """The interpreter's message for a wrong call, which depends on its version."""
     try:
         function(*args)
     except (TypeError, ValueError) as error:

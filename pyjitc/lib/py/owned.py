@@ -39,7 +39,7 @@ def native(x):
 
 @intrinsic
 def like(x):
-    """A new object of the class of `x`; of a class of the program, of its base class here."""
+    """A new object of the class of `x`. If that is a class of the program, its base class in `pyjitc.typed` is used."""
     return Call(begun, Apply(OBJECT_NEW, cls=next(cls for cls in x.type.cls.__mro__ if NATIVE in vars(cls))))
 
 

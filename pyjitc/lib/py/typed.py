@@ -165,7 +165,7 @@ def step_of_list(s):
 
 @unpolled
 def replace(x, items):
-    """Store sorted items, of a native list, in the place of those from which they were copied."""
+    """Replace the items by `items`, a native list that has them in order."""
     n = NATIVE_LEN(items)
     if NATIVE_LEN(native(x)) != n:
         raise ValueError("list modified during sort")

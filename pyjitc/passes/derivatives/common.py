@@ -1,4 +1,4 @@
-"""What forward and reverse mode share: arguments, results, and products with partial derivatives."""
+"""The parts that forward and reverse mode share: arguments, results, and products with partial derivatives."""
 from __future__ import annotations
 
 from ...ir.cfg import reverse_postorder

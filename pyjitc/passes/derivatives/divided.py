@@ -1,6 +1,6 @@
 """Reverse mode in bounded memory (`grad(f, memory=bytes)`): an outermost loop becomes a call with rules of its own.
 
-The rules keep the state before the loop alone; the backward part runs parts of the loop again, as lib/divided.py says,
+The rules keep only the state before the loop; the backward part runs parts of the loop again, as lib/divided.py says,
 and keeps a tape of one part at a time.
 Before:  jump b(x0)                          b(x): ... branch t -> c(..), out ; c: ... jump b(x1)
 After:   x0, trips = invoke run (x0) ; jump b(x0)  b(x): ... branch t -> c(..), out ; c: ... unreachable
@@ -295,7 +295,7 @@ class _Divided:
         return made
 
     def zeros(self, b, x):
-        """The adjoint zero of a value."""
+        """The adjoint of a value that nothing depends on: zero."""
         t = x.type
         if type(t) is k.Tuple:
             return b.op(s.TUPLE_MAKE, *(self.zeros(b, b.op(s.TUPLE_GET, x, index=n)) for n in range(len(t.elements))),

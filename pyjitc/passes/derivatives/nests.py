@@ -117,8 +117,8 @@ class Nests:
                 sweep.add(b, cur, x, self.mapped(b, inst, kernel, tree.parts, operands, g), new=True)
 
     def is_in_memory(self, inst: Inst) -> bool:
-        """Whether the result of a nest is an array that is not written into later, and that does not only exist while
-        another nest is computed, as a part of which it could be computed."""
+        """Whether the result of a nest is stored as an array, which is not written into later. It is not stored if its
+        only reader is a nest with which it fuses."""
         r, sweep = inst.result, self.sweep
         if r is None or type(r.type) is not k.Array or sweep.is_written(r):
             return False

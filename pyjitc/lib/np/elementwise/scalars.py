@@ -193,7 +193,7 @@ def dtype_attribute(t: k.DType, name: str) -> Expr | None:
 
 
 def dtype_answer(t: k.DType, function, *args) -> Expr:
-    """function(dtype, *args), or what it raises, of a dtype object."""
+    """The result of function(dtype, *args) for a dtype object, or the exception that the call raises."""
     try:
         return constant_of(function(dtype_of(t.scalar), *args))
     except (KeyError, IndexError, TypeError, ValueError) as error:

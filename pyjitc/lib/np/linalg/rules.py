@@ -256,7 +256,7 @@ def eigenvalues_upper_backward(a, w, g):
 
 
 def fitted_columns_tangent(a, b, limit, a_t, b_t, limit_t):
-    """By Golub and Pereyra: the rank does not change."""
+    """The tangent by Golub and Pereyra's formula, which holds where the rank does not change."""
     x, left, _, s = fitted_columns(a, b, limit)
     inverse = np.linalg.pinv(a, limit)
     rest, moved = b - a @ x, b_t - a_t @ x
