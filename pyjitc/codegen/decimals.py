@@ -66,7 +66,7 @@ out:
   ret ptr %made""")
 
 # The same characters as a part of a text that is put together. They become the content of an object whose head is
-# written in front of them, in memory of the caller. It has so many references that releases never free it; nobody may
+# written in front of them, in memory of the caller. It has so many references that releases never free it; no code may
 # keep it.
 PART_SIZE = 96  # bytes of that memory
 _define("ptr @pyj_decimal_part_of_bytes(ptr %begin, ptr %end)", f"""

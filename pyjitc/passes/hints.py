@@ -185,9 +185,10 @@ def note(loop, name, value=True) -> None:
 
 def _interleave(loop, short) -> int:
     """The number of vectors that one iteration should process. The steps of an elementary function depend on each
-    other, and a processor looks ahead only 100 or 200 instructions, not far enough to overlap two iterations. In other
-    loops it does, and more vectors only leave a longer remainder; so do they in rows, which may be short: a remainder
-    of elementary functions takes much longer than what several vectors gain. Constants are no steps."""
+    other, and a processor looks ahead only 100 or 200 instructions, not far enough to overlap two iterations.
+    Iterations of other loops overlap, and more vectors would only make the remainder longer. So they would in rows,
+    which may be short: a remainder of elementary functions takes much longer than several vectors save. Constants are
+    no steps."""
     insts = [inst for block in loop.blocks for inst in block.insts if inst.op is not control.CONST]
     polynomials = [inst for inst in insts if "coefficients" in inst.attrs]
     size = len(insts) + sum(len(inst.attrs["coefficients"]) for inst in polynomials)
@@ -311,8 +312,8 @@ def _looks_up(counted, defs) -> bool:
 
 
 def _chains(counted, defs) -> bool:
-    """Whether a loop updates elements whose indices it computes, or stores what it makes of a value that it counts or
-    adds up, which LLVM does not vectorise."""
+    """Whether a loop updates elements whose indices it computes, or stores values that it computes from a running count
+    or sum, which LLVM does not vectorise."""
     loop = counted.loop
     insts = [i for b in loop.blocks for i in b.insts]
     loaded = {i.args[0] for i in insts if i.op is ARRAY_LOAD}

@@ -48,8 +48,8 @@ def run(fn: ir.Function, options=Options()) -> None:
 
 
 def chain(edge: ir.Edge, stop: ir.Block) -> tuple[list[ir.Block], ir.Edge] | None:
-    """The blocks through which `edge` leads to the block `stop`, each with one way on and no parameters, and the edge
-    that arrives there."""
+    """(the blocks through which `edge` leads to the block `stop`, each without parameters and with one successor; the
+    edge that arrives there)"""
     blocks: list[ir.Block] = []
     while edge.block is not stop:
         last = edge.block.terminator

@@ -100,9 +100,10 @@ class Overlap:
     """The test whether one of several arrays may share memory with an array x.
 
     An array whose first element is `distance` bytes behind that of x shares none with it unless the distance is between
-    two limits. As an unsigned number that counts from the lower limit, it is compared with the upper one alone; of
-    arrays with the same lengths and strides, which have the same limits, only the least number is compared. LLVM takes
-    many times as long for comparisons that are joined by `and` and `or`. One array alone that may be new is compared by
+    two limits. The distance is counted from the lower limit as an unsigned number, so that one comparison with the
+    upper limit is enough; of arrays with the same lengths and strides, which have the same limits, only the least of
+    these numbers is compared. LLVM takes many times as long for comparisons that are joined by `and` and `or`. One
+    array alone that may be new is compared by
     addresses: by their difference LLVM would not see that a new array shares no memory with others.
     """
 

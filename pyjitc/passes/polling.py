@@ -83,8 +83,8 @@ class _Polls:
         self.varying: set[ir.Block] = set()  # headers of such loops whose length is not known
         self.polled: set[ir.Block] = set()  # headers whose loop is entered through a poll
         self.of_ranges: set[ir.Block] = set()  # headers of counted loops
-        self.uneven: set[ir.Block] = set()  # headers of those whose length changes with the loop around
-        self.remaining: set[ir.Block] = set()  # headers of those of them down columns that LLVM may vectorise
+        self.uneven: set[ir.Block] = set()  # headers of counted loops whose length changes with the loop around
+        self.remaining: set[ir.Block] = set()  # headers of uneven loops down columns that LLVM may vectorise
         self.in_order = fn.flags.novectorize or fn.flags.optnone
 
     def run(self) -> None:

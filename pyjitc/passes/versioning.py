@@ -58,8 +58,8 @@ def run(fn: ir.Function, options=None) -> None:
 
 
 def _run(fn: ir.Function, only: set[ir.Block] | None) -> set[ir.Block]:
-    """Version loops, or with `only` innermost loops with these headers alone; returns the headers of innermost loops in
-    copies without checks in which checks stay."""
+    """Version all loops, or with `only` just the innermost loops with these headers. Returns the headers of those
+    innermost loops of fast copies in which checks stay."""
     nest = LoopNest(fn)
     left: set[ir.Block] = set()
     if not nest.loops:

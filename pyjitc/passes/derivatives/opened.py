@@ -28,8 +28,8 @@ __all__ = ["end_blocks_at_raises", "enter_loops_once", "name_arrays_once", "open
 
 
 def end_blocks_at_raises(fn: Function) -> None:
-    """An instruction with an unwind edge is alone in its block, before the jump to what follows it, and the edge leads
-    to a block of its own.
+    """Put each instruction with an unwind edge alone in a block, which then jumps to what follows it, and let the edge
+    lead to a block of its own.
     Before:  b: x ; y = f x ! handler(x) ; z       After:  b: x ; jump b1    b1: y = f x ! b2() ; jump b3    b3: z
                                                            b2: jump handler(x)"""
     blocks = []
@@ -53,7 +53,7 @@ def end_blocks_at_raises(fn: Function) -> None:
 
 
 def enter_loops_once(fn: Function) -> Block | None:
-    """Loops that are entered in several blocks are entered in one, which goes on to these: the derivative of a loop
+    """Let loops that are entered in several blocks be entered in one, which goes on to these: the derivative of a loop
     that `break` leaves is such a loop. Returns a block where that cannot be done.
     Before:  jump b(x) ... jump d(y)
     After:   jump e(0, x, 0) ... jump e(1, 0, y)        e(n, x, y): switch n -> b(x), d(y)

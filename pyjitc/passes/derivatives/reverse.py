@@ -123,7 +123,8 @@ class _Reverse:
         variables.build(fn)
 
     def raise_always(self):
-        """The function raises on each path: so does its derivative, on a copy of what it writes into."""
+        """Make the derivative of a function that raises on each path: it raises as the function does, on copies of the
+        arrays that this writes into."""
         fn = self.fn
         b = Builder([])
         written = written_parameters(fn)

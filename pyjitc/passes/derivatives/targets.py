@@ -137,9 +137,9 @@ def writes_only(inst: Inst, regions: int, seen: set[Function] | None = None) -> 
 
 def writer(fn: Function, region: int, seen: set[tuple[Function, bool]] | None = None,
            raising: bool = False) -> tuple[Function, Inst] | None:
-    """The first instruction that writes into a region, and the function of the program that it is in. What only makes
-    an exception that leaves the function, such as formatting its message, does not count. raising: the function is
-    called for that alone."""
+    """The first instruction that writes into a region, and the function of the program that it is in. Instructions that
+    only make an exception which leaves the function, such as those that format its message, do not count. raising: the
+    function is called only for that."""
     seen = set() if seen is None else seen
     seen.add((fn, raising))
     for block in fn.blocks:
