@@ -82,8 +82,8 @@ def run(functions: list[Function], options, helpers: Callable) -> list[Function]
 
 
 def _batched(driver: Function, options, helpers, made) -> Function | None:
-    """A copy of the library's `batched` whose part processes all of its examples at once; None where that is not
-    possible."""
+    """A copy of the library's `batched` whose part processes all of its examples at once, or into whose loop functions
+    of the program are inlined; None where neither is possible."""
     new = copy_of(driver)
     parts = _own(new, "parts")
     part = _own(parts, "part")

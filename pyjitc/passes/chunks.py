@@ -126,8 +126,8 @@ class Chunks:
         return made
 
     def is_apart(self, root: ir.Value) -> bool:
-        """Whether a chunk may add to the array itself where it is the only one: the elements are where those of a copy
-        would be, and the loop accesses them in no other array."""
+        """Whether a chunk that is the only one may add to the array itself: its layout is that of a copy, and the loop
+        accesses its elements through no other array."""
         region = self.region
         return not region.single and root.type == k.Array(root.type.dtype, root.type.ndim, "C") and all(
             root_of(v) is root or region.aliases.distinct(root, v)

@@ -171,8 +171,8 @@ class _Table(NamedTuple):
     """The contribution of a number to a form: some of its bits, shifted, and an entry of a table."""
 
     keep: int  # the bits that are only shifted
-    by: int  # the distance, to the left
-    masked: bool  # whether other bits must be cleared before the shift
+    by: int  # the distance to the left; negative: to the right
+    masked: bool  # whether the other bits must be cleared before the shift
     low: int  # the lowest of the adjacent bits that are the index into the table
     entries: tuple[int, ...]
 
