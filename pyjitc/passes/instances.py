@@ -2,8 +2,8 @@
 
 Part of `natives`, which rewrites. The question is asked of a class as a whole: all objects of it in a module are made
 in the module, and go through operations that are known here. `natives` decides whether the lists that hold them are
-native as well; if a list stays Python's, it asks again without the classes of its items. Every attribute that is read
-must have been set before any code other than the functions that initialise the object can
+native as well; if a list stays Python's, it asks again without the classes of its items.
+Every attribute that is read must have been set before any code other than the functions that initialise the object can
 use it: where an attribute may be missing, the object remains a Python object.
 Objects of classes that refer to each other are reference-counted and not traced, so it must be certain that they form
 no cycle. This holds if references between them are only stored in new objects to which nothing refers yet, or if every

@@ -222,7 +222,7 @@ class _Nest:
                                         ir.Edge(self.outer.loop.header, now))]
 
     def jam_rows(self, top: Counted) -> list[ir.Block]:
-        """Join trips of both loops, as `jam` does; each trip of the loop around accesses elements of its own."""
+        """As `jam`, but join trips of the loop around, too, each of which accesses elements of its own."""
         entry, head, now, more, fewer = self.groups("jam.rows", top, _ROWS)
         first, rows, after = ir.Block("jam.rows.first"), [], now
         for _ in range(_ROWS):

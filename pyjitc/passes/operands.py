@@ -102,9 +102,9 @@ class Overlap:
     An array whose first element is `distance` bytes behind that of x shares none with it unless the distance is between
     two limits. The distance is counted from the lower limit as an unsigned number, so that one comparison with the
     upper limit is enough; of arrays with the same lengths and strides, which have the same limits, only the least of
-    these numbers is compared. LLVM takes many times as long for comparisons that are joined by `and` and `or`. One
-    array alone that may be new is compared by
-    addresses: by their difference LLVM would not see that a new array shares no memory with others.
+    these numbers is compared. LLVM takes many times as long for comparisons that are joined by `and` and `or`. A single
+    array that may be new is compared by addresses: from a difference of addresses LLVM would not see that a new array
+    shares no memory with others.
     """
 
     def __init__(self, b, x, dims):

@@ -156,10 +156,9 @@ class _Exits:
 
 class _Lanes:
     """Makes the vectorised copy of a loop. varying: values that differ between the iterations; same: value that does
-    not -> its copy;
-    vectors, single: value that does -> the vector of it, or the numbers of the iterations where these are at hand;
-    mask: the lanes for which a block runs, None for all; arriving: block -> (mask, arguments) of each edge to it so
-    far; made: the new blocks; work: operations on vectors of floats, and loads, in inner loops."""
+    not -> its copy; vectors, single: value that does -> the vector of it, or its numbers in the iterations; mask:
+    the lanes for which a block runs, None for all; arriving: block -> (mask, arguments) of each edge to it so far;
+    made: the new blocks; work: operations on vectors of floats, and loads, in inner loops."""
 
     def __init__(self, counted: Counted, nest: LoopNest, aliases: Aliases, defs: Definitions, edges,
                  options: Options):
@@ -512,7 +511,7 @@ class _Lanes:
                 (mask, [exits.values.get(p, x) for p, x in zip(block.params, given[block])]))
 
     def hoist(self, loop) -> None:
-        """Hoist loads out of an inner loop that all lanes run in its first trip."""
+        """Hoist out of an inner loop the loads that all lanes run in its first trip."""
         self.full = True
         counted = find(loop, self.defs, self.edges)
         own = [block for block in loop.blocks if self.nest.of[block] is loop]
