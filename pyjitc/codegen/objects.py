@@ -160,7 +160,7 @@ define internal i32 @pyj_set_field(ptr %x, ptr %name, ptr %new, ptr %class, ptr 
   call void @pyj_place(ptr %x, ptr %name, ptr %class, ptr %place)
   ret i32 %status
 }""",
-    # The same for inline values. A new attribute is the last in the order of attributes.
+    # Sets an attribute among the inline values of an object. A new attribute is the last in the order of attributes.
     "pyj_put_value": f"""
 define internal void @pyj_put_value(ptr %slot, ptr %values, i64 %at, ptr %new) nounwind {{
   %old = load ptr, ptr %slot

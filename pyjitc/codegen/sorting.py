@@ -508,7 +508,7 @@ no:
 ask:
   ret i32 2
 }}"""
-# The same for floats, and for tuples whose first items, floats or ints, decide: without a call.
+# Whether x < y, as above. Floats, and tuples whose first items, floats or ints, decide, are compared without a call.
 TEXT["pyj_heap_before"] = f"""
 define internal i32 @pyj_heap_before(ptr %x, ptr %y) nounwind alwaysinline {{
 start:

@@ -235,8 +235,7 @@ def as_trees(marks, args):
 
 @intrinsic
 def as_tuples(marks, args, found):
-    """Cotangents of arguments, where these are trees: as tuples, with the items of dicts in the order of the
-    argument's."""
+    """The cotangents of arguments that are trees, as tuples, with the items of dicts in the order of the argument's."""
     if marks.type is k.NoneType:
         return found
     if k.any_part(found.type, lambda part: isinstance(part, k.Dict)):

@@ -78,7 +78,7 @@ def _is_known(t: Type) -> bool:
 
 
 def find(functions: list[ir.Function], without: frozenset[type]) -> tuple[dict[type, dict[str, Type]], set[ir.Inst]]:
-    """Returns ({class: {attribute that is read: its type}} for the classes that have native objects if all their lists
+    """Return ({class: {attribute that is read: its type}} for the classes that have native objects if all their lists
     are native, the stores of attributes that are certainly not set before). functions: a module, the entry first;
     without: classes that are known to have no native objects."""
     if not any([inst.op is OBJECT_NEW for fn in functions for block in fn.blocks for inst in block.insts]):

@@ -157,7 +157,7 @@ class Overlap:
         return self.b.int(m.ARRAY_DATA, y)
 
     def _differences(self, y, lengths) -> list[Value]:
-        """Tests whether lengths and strides differ from those of x, where that is not known."""
+        """The tests whether lengths and strides differ from those of x, where that is not known."""
         b, found = self.b, []
         for k, (n, length) in enumerate(zip(self.dims, lengths)):
             if stride_key(b, self.x, k) != stride_key(b, y, k):

@@ -32,7 +32,7 @@ class RegionLoop:
         self.loc = ir.Loc(region.line, 0, -1, -1)
 
     def run(self, definitions) -> list[ir.Block]:
-        """Returns the blocks. definitions: extended by the new definitions of values, for `repair`."""
+        """Make the blocks, and return them. definitions: extended by the new definitions of values, for `repair`."""
         width = self.once()
         place = self.threads(width)
         self.enter(place)

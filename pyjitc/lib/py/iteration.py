@@ -460,7 +460,7 @@ def extreme_of(iterable, name, default):
 
 
 def extreme_by(iterable, name, key, default):
-    """The same with a key function."""
+    """max() or min() of the items by a key function; see `extreme_of`."""
     state = advance(iterate(iterable))
     if not state[0]:
         return of_nothing(name, default)

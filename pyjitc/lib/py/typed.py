@@ -308,7 +308,7 @@ def slot_from(x, at, size, message):
 
 
 def following(x, at, size, message):
-    """The same for the interpreter: StopIteration where there is none."""
+    """The slot of the next key from `at` on, for the interpreter's iterator: StopIteration where there is none."""
     at = slot_from(x, max(at, 0), size, message)
     if at < 0:
         raise StopIteration
