@@ -84,7 +84,7 @@ def split(parts, states):
     while reach < parts:
         repeats += 1
         reach = reach * (kept + repeats) // repeats
-    before = reach * repeats // (kept + repeats)  # those that one repetition fewer reverses
+    before = reach * repeats // (kept + repeats)  # the parts that one repetition fewer reverses
     return min(before, parts - before * kept // (kept + repeats - 1))
 
 

@@ -362,7 +362,7 @@ def place_of_last(heads, number):
 
 
 def moved(items, heads, number, used):
-    """The items, with those of a list that has no more room behind all others."""
+    """The items, in which those of a list that has no more room are copied to the end."""
     n = int(heads[3 * number + 1])
     if n < heads[3 * number + 2]:
         return items

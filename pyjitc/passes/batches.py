@@ -837,7 +837,8 @@ class _Batch:
 
 
 def _has_batches(fn: Function, seen: set[Function]) -> bool:
-    """Whether a function, or one of the program that it calls, calls `batched`; not where it calls itself."""
+    """Whether a function, or a function of the program that it calls, calls `batched`. `seen`: functions that need not
+    be looked at again."""
     if fn in seen:
         return False
     seen.add(fn)

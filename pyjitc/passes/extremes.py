@@ -31,7 +31,7 @@ from .rewrite import Builder, clone_inst
 __all__ = ["run"]
 
 _BLOCKS = 8  # the most blocks of a loop
-_BRIEF = 24  # trips that are made faster one after the other
+_BRIEF = 24  # for at most this many trips the original loop is faster
 
 
 class _Extreme(NamedTuple):

@@ -243,7 +243,7 @@ def _chained(loop) -> set[ir.Value]:
 
 
 def note_ordered(loop, in_order, options) -> bool:
-    """Let LLVM vectorise a loop that sums floats in order, if what it adds is expensive: that is computed in vectors,
+    """Let LLVM vectorise a loop that sums floats in order, if its terms are expensive: they are computed in vectors,
     whose elements are added one after the other. More than one vector in flight gains little, and takes LLVM much
     longer. Returns whether it is such a loop."""
     if (in_order or options.fastmath or loop.has_hint("novectorize") or len(loop.latches) != 1

@@ -31,7 +31,7 @@ __all__ = ["classes_in", "find"]
 
 independent = lazy(f"{__package__}.independent")  # only functions with parallel loops need it
 
-# the operations through which this pass follows objects: what it knows, no property of theirs
+# the operations through which this pass follows objects: what the pass knows, not a trait of the operations
 _KNOWN = frozenset((
     *structure.STRUCTURE_OPS.values(), OBJECT_NEW, FIELD_GET, FIELD_SET, OBJECT_SAME, control.INVOKE, control.RETURN,
     control.JUMP, c.HOLDS, c.LIST_NEW, c.LIST_GET, c.LIST_SET, c.LIST_APPEND, c.LIST_POP, c.LIST_LEN,

@@ -78,7 +78,7 @@ def _open(fn: ir.Function, inside: set[ir.Block], aliases) -> bool:
 
 
 def _body(callee: ir.Function, bodies: dict) -> ir.Function | None:
-    """A copy of a function whose instructions know where they are from, or None where it may call itself."""
+    """A copy of a function whose instructions record from which function they are; None where it may call itself."""
     if callee not in bodies:
         again = callee in closure(inline.callees(callee), inline.callees)
         bodies[callee] = None if again else copy_of(callee)

@@ -26,7 +26,7 @@ class Outliner:
     def __init__(self, fn: ir.Function, nest: LoopNest):
         self.fn, self.at = fn, nest.dom.number
         self.edges, self.found = in_edges(nest.dom.order), readers(fn)
-        self.replaced: dict[ir.Value, ir.Value] = {}  # values that other blocks read -> those that calls return
+        self.replaced: dict[ir.Value, ir.Value] = {}  # value that other blocks read -> the result of the call
         self.made = 0
 
     def finish(self) -> None:

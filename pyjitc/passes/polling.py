@@ -640,7 +640,7 @@ def _pause(fn, counted, edges, readers):
     Builder(go.insts, loc).jump(body)
     b = Builder(pause.insts, loc)
     rest = counted.left if index is None else b.int(ISUB, end, index)
-    # a loop around this one relies on the poll where this one makes no trip
+    # the loop around relies on this poll, also where this loop makes no trip
     take = _poll_for(b, rest, loop) if loop.parent is not None else None
     b.branch(b.test(IGT, rest, b.const(Int, 0)), ir.Edge(on), out)
     b = Builder(on.insts, loc)

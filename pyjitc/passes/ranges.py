@@ -25,7 +25,7 @@ from .rewrite import drop_check, remove_unreachable, resolve, substitute
 
 __all__ = ["run"]
 
-inequalities = lazy(f"{__package__}.inequalities")  # for indices other than the counter of a loop over what they index
+inequalities = lazy(f"{__package__}.inequalities")  # for indices that are not the counter of a loop over the array
 signs = lazy(f"{__package__}.signs")  # asked where a float is checked
 bits = lazy(f"{__package__}.bits")  # few programs clear bits one by one
 

@@ -85,7 +85,7 @@ class _Objects:
         self.steps = self.find_steps()
         self.step_of = {get.result: step for step, gets in self.steps.items() for get in gets}
         self.boxed: set[ir.Value] = set()  # numbers from before all loops that are boxed
-        self.leaving: dict[ir.Value, ir.Edge] = {}  # number -> where it leaves the loop in which it is read
+        self.leaving: dict[ir.Value, ir.Edge] = {}  # number -> the edge by which it leaves the loop that reads it
         self.opening: set[ir.Inst] = set()  # instructions that are changed to return objects
 
     def find_steps(self) -> dict[ir.Inst, list[ir.Inst]]:
@@ -121,7 +121,7 @@ class _Objects:
         return steps
 
     def run(self, puts: list[tuple[ir.Block, ir.Inst]]) -> None:
-        made: dict[ir.Inst, list[ir.Inst]] = {}  # instruction -> those that stand before it from now on
+        made: dict[ir.Inst, list[ir.Inst]] = {}  # instruction -> the instructions to insert before it
         replaced: dict[ir.Value, ir.Value] = {}
         for block, inst in puts:
             loop = self.loops.of.get(block)

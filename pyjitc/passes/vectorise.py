@@ -171,7 +171,7 @@ class _Lanes:
         self.arriving: dict[ir.Block, list] = {self.header: [(None, ())]}
         self.made: list[ir.Block] = []
         self.loaded: dict[tuple, ir.Value] = {}  # operands of a load -> its result in each iteration
-        self.chain: list[ir.Inst] = []  # instructions on what one iteration hands to the next
+        self.chain: list[ir.Inst] = []  # instructions on the values that iterations carry to the next one
         self.splats: dict[ir.Value, ir.Value] = {}
         self.constants: dict[tuple, ir.Value] = {}
         self.done: set[ir.Inst] = set()  # instructions of inner loops that were made before these

@@ -716,7 +716,8 @@ def _other_form(outer: Counted) -> ir.Edge | None:
 
 
 def note_distinct(fn, blocks, distinct) -> None:
-    """Note on accesses of arrays which others they share no memory with. distinct: array -> those others."""
+    """Record on the accesses to an array with which other arrays it shares no memory. distinct: array -> those
+    others."""
     group, names = fn.flags.alias_groups + 1, {x: n for n, x in enumerate(distinct)}
     fn.flags = fn.flags._replace(alias_groups=group)
     for inst in (inst for block in blocks for inst in block.insts):

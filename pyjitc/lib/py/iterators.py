@@ -237,8 +237,8 @@ def tees(it, saved, n, made):
 
 
 def tee_step(s):
-    """A step of one of the iterators of tee(): the items in `saved`, which the iterators read so far, and then the next
-    items of `it`, which it appends to `saved`."""
+    """A step of one of the iterators of tee(). It yields the items in `saved`, which other iterators have read from
+    `it`, and then the next items of `it`, which it appends to `saved`."""
     it = STRUCT_GET(s, field="0")
     saved = STRUCT_GET(s, field="1")
     at = STRUCT_GET(s, field="2")

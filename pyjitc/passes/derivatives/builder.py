@@ -146,9 +146,9 @@ class Builder(Appender):
 
 
 def _origin(fn: Function, inst: Inst) -> tuple:
-    """(name, file) of the function from which an instruction was inlined; (None, None) for one of the function itself.
-    Only instructions that may fail record it: the origin of another one is that of the nearest of these with its
-    line."""
+    """(name, file) of the function from which an instruction was inlined; (None, None) for an instruction of the
+    function itself. Only instructions that may fail record it: any other one gets the origin of the nearest of these
+    that has the same line."""
     known = inst.attrs.get("origin")
     if known is None:
         at, found = 0, []

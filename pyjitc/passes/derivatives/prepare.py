@@ -28,9 +28,9 @@ __all__ = ["calls_itself", "put_in_calls", "canonicalise", "to_be_put_in", "whol
 
 def whole(fn: Function, options, before: Callable, keeps_nests: bool, staying: set[Function],
           helpers: Callable) -> Function:
-    """A copy of a function in which all calls are inlined that can be. before: called first with each function that it
-    reaches; keeps_nests: whether the nests that reverse mode knows remain; staying: the functions that are not inlined,
-    since they have derivatives of their own, are added to it."""
+    """A copy of a function in which all calls that can be inlined are inlined. before: called first with each function
+    that it reaches; keeps_nests: whether the nests that reverse mode knows remain; staying: the functions that are not
+    inlined, since they have derivatives of their own, are added to it."""
     reached = [fn]
     for one in reached:  # appended to during the iteration
         before(one)

@@ -17,7 +17,7 @@ from .activity import Classes, arrays_behind, holds_memory, written
 __all__ = ["among_parameters", "names_behind", "paths_of_arrays", "store_into_parameter", "targets", "writer",
            "writes_only", "written_again", "written_later", "written_parameters", "written_places"]
 
-_MOVING = (TUPLE_GET, TUPLE_MAKE, TUPLE_AT)  # beside SAME_MEMORY, what gives arrays that its operands hold
+_MOVING = (TUPLE_GET, TUPLE_MAKE, TUPLE_AT)  # besides SAME_MEMORY: the result may be an array that an operand holds
 
 
 def targets(inst: Inst) -> list[Value]:

@@ -280,7 +280,8 @@ def _view(x, dtype=None, type=None):
     return cast(apply(of_bits, cast(cast(x, k.NpInt(target.bits, True)), form)), target)
 
 
-# floats -> the operations that give the bits and that take them, the types of the bits and of the number there
+# float type -> (the operation that gives its bits, the operation that makes a float of them, the types of bits and
+# float)
 _BITS = {k.float64: (BITS, FROM_BITS, Int, Float), k.float32: (BITS32, FROM_BITS32, k.int32, k.float32)}
 
 

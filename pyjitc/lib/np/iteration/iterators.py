@@ -304,7 +304,7 @@ def joint(arrays, order, empty, writes):
 
 
 def forward_all(arrays, axis):
-    """The views in which no axis runs backwards in all arrays that have one there."""
+    """The views in which no axis runs backwards in all of the arrays that have a step along it."""
     if axis == arrays[0].ndim:
         return arrays
     way = -1 if runs_backwards(arrays, axis) else 1

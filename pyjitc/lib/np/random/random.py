@@ -603,7 +603,7 @@ def _tomaxint(gen, size=None):
 
 def _in_python(legacy, name, signature, dtype):
     """The rule of a method that spends its time in linear algebra or works on the state: it is called in Python.
-    `dtype`: that of the array which it returns, which has one axis more than `size` says."""
+    `dtype`: the dtype of the array that the method returns, which has one axis more than `size`."""
     @rule(_path(legacy, name), signature)
     def found(gen, first, second, size, *more):
         t = _size(name, size or NONE).type
