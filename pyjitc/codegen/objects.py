@@ -87,7 +87,7 @@ done:
   ret void
 }}""",
     # An attribute in the dict of an object, if it has one, a borrowed reference; null where it is not found. It mostly
-    # has the number that it has among the inline values, else it is one of the first.
+    # has the same number in the dict as among the inline values; else it is one of the first.
     "pyj_in_dict": f"""
 define internal ptr @pyj_in_dict(ptr %dict, ptr %name, i64 %at) nounwind noinline {{
 start:

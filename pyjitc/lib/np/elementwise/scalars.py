@@ -68,7 +68,7 @@ DROPS_BOUNDS = _drops_bounds()
 
 
 def least(low, dtype):
-    """The lower bound of a clip, where it is an int below all integers of the dtype the least of these."""
+    """The lower bound of a clip; if it is an int below all integers of the dtype, the least of these."""
     return max(low, int(np.iinfo(dtype).min)) if type(low) is int else low
 
 
