@@ -26,7 +26,7 @@ inlining = lazy(f"{__package__}.inlining")  # a module of one function needs non
 pool = lazy(f"{__package__}.pool")  # only programs with parallel loops load it
 
 
-_OF_POOL = "@pyjitc_pool_"  # how the functions of the pool begin that code without parallel loops may call as well
+_OF_POOL = "@pyjitc_pool_"  # the prefix of those functions of the pool that code without parallel loops may call, too
 
 
 class Artifact(Named, fields="object runtime entry next objects guards text"):

@@ -66,7 +66,7 @@ out:
   ret ptr %made""")
 
 # The same characters as a part of a text that is put together. They become the content of an object whose head is
-# written in front of them, in memory of the caller. It has so many references that releases never free it; nobody may
+# written in front of them, in memory of the caller. It has so many references that releases never free it; no code may
 # keep it.
 PART_SIZE = 96  # bytes of that memory
 _define("ptr @pyj_decimal_part_of_bytes(ptr %begin, ptr %end)", f"""
@@ -402,7 +402,7 @@ slow:
   %result = call ptr @pyj_decimal_formatted(double %x, i8 102, i32 %digits, i32 0)
   ret ptr %result""", shared=True)
 
-# What the flags of a format change in a number whose text is from %begin to %end: a plus (flag 1), commas between
+# Changes the text of a number from %begin to %end as the flags of a format say: adds a plus (flag 1), commas between
 # groups of three digits before %point (flag 2), and zeros up to the width %zeros.
 _define("ptr @pyj_decimal_styled(ptr %begin, ptr %end, ptr %point, i64 %zeros, i32 %flags)", """
 start:
@@ -573,7 +573,7 @@ done:
   ret i32 0
 slow:
   ret i32 1""", shared=True)
-# The status, 1 where it raised.
+# The status: 0, or 1 where the conversion raised.
 _define("i32 @pyj_decimal_to_int(ptr %s, ptr %to)", f"""
   %over = alloca i32
 {_ASCII_BYTES}
@@ -599,10 +599,10 @@ _WIDE = "the int does not fit in 64 bits"
 TEXT["pyj_decimal_messages"] = (
     f'@pyj_decimal_messages.wide = private unnamed_addr constant [{len(_WIDE) + 1} x i8] c"{_WIDE}\\00"')
 
-# float(s): up to 19 digits with a point and no exponent are read here. Up to 15 are their number divided by a power of
-# ten, which is rounded once. Of more the number is multiplied by 128 bits of that power's inverse (Eisel and Lemire,
-# "Number parsing at a gigabyte per second"), which is enough for these exponents. 1 where the
-# interpreter is to be asked.
+# float(s): up to 19 digits with a point and no exponent are read here. Numbers of up to 15 digits are divided by a
+# power of ten, which rounds once. Longer ones are multiplied by 128 bits of the inverse of that power (Eisel and
+# Lemire, "Number parsing at a gigabyte per second"), which is enough for these exponents. The result is 1 where the
+# interpreter must be called.
 _define("i32 @pyj_decimal_read_float(ptr %data, i64 %n, ptr %to)", f"""
 {_MINUS}
   br i1 (and i1 %some, (icmp ult i64 %count, 21)), label %read, label %slow

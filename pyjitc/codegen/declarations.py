@@ -7,7 +7,7 @@ __all__ = ["declared", "symbols"]
 _FIRST = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"  # the characters with which a symbol begins
 _OF_SYMBOLS = _FIRST + "0123456789."
 _OPENING, _CLOSING = "([{<", ")]}>"
-# Functions of which LLVM must know more than their calls say.
+# Functions whose declarations have attributes that calls do not show.
 _WITH_ATTRIBUTES = {"malloc": "declare noalias ptr @malloc(i64)", "calloc": "declare noalias ptr @calloc(i64, i64)"}
 
 
@@ -21,8 +21,8 @@ def declared(text: str, *more: str) -> str:
 
 
 def symbols(text: str, before: str = "@") -> list[str]:
-    """What follows each `before` in a text, as far as it has the characters of symbols. (Compiling a regular expression
-    takes longer than this for the text of a first call.)"""
+    """The longest symbols that follow each `before` in a text; empty texts where none follows. (Compiling a regular
+    expression takes longer than this for the text of a first call.)"""
     return [rest[:len(rest) - len(rest.lstrip(_OF_SYMBOLS))] for rest in text.split(before)[1:]]
 
 
@@ -49,7 +49,7 @@ def _declaration(name: str, text: str) -> str:
 
 
 def _opened(text: str) -> int:
-    """The place of the bracket that the last character of a text closes."""
+    """The index of the bracket that the last character of a text closes."""
     depth = 0
     for at in range(len(text) - 1, -1, -1):
         depth += (text[at] in _CLOSING) - (text[at] in _OPENING)
@@ -59,7 +59,7 @@ def _opened(text: str) -> int:
 
 
 def _arguments(text: str, at: int) -> list[str]:
-    """The arguments of a call, from the first one at a place of a text on."""
+    """The arguments of a call, of which the first one begins at index `at` of a text."""
     depth, begin, found = 1, at, []
     while depth:
         depth += (text[at] in _OPENING) - (text[at] in _CLOSING)

@@ -13,14 +13,14 @@ from typing import Callable
 
 __all__ = ["definer", "expanded", "load", "store"]
 
-# What follows the parenthesis before an operand that is an instruction.
+# The texts that may follow the parenthesis before an operand that is an instruction.
 _OPERATIONS = (
     "add ", "and ", "ashr ", "bitcast ", "call ", "fadd ", "fcmp ", "fdiv ", "fmul ", "fneg ", "fptosi ", "fptoui ",
     "fsub ", "getelementptr ", "icmp ", "inttoptr ", "load ", "lshr ", "mul ", "or ", "ptrtoint ", "sdiv ", "select ",
     "sext ", "shl ", "sitofp ", "sub ", "trunc ", "udiv ", "uitofp ", "urem ", "xor ", "zext ")
 
 
-# How the lines begin after which no block goes on: jumps, and the further lines of long ones.
+# The beginnings of the last lines of blocks: jumps, and the further lines of long ones.
 _ENDS = "  br ", "  ret ", "  switch ", "  unreachable", "   "
 
 

@@ -120,9 +120,9 @@ done:
 
 def rows(t: str, sums: int) -> str:
     """Add ROWS rows of contiguous elements, each times a number, to an array of n contiguous elements; several arrays
-    (`sums`) with their own numbers share the loads of the rows. The processor is told to load the same places of the
-    rows `ahead` bytes further on, which need not exist, unless `ahead` is 0: of all rows for one sum, else of two,
-    since these loads take part of the time of those that are needed now."""
+    (`sums`) with their own numbers share the loads of the rows. Unless `ahead` is 0, elements `ahead` bytes further on,
+    which need not exist, are prefetched: of all rows if there is one sum, else of two rows, since prefetches slow the
+    loads that are needed now."""
     size = 4 if t == "float" else 8
     lanes = 64 // size
     v = f"<{lanes} x {t}>"

@@ -128,8 +128,8 @@ def _masked(symbol, count, scalar, n, settled):
     return "\n".join([*lines, "  br label %none", "none:", f"  %r = phi {t} {', '.join(arms)}", f"  ret {t} %r", "}"])
 
 
-# The operands are more than those of the C library's function: x, y, p = y * log(|x|) and found = exp(p), which is x **
-# y for positive x and moderate p.
+# These functions have more operands than those of the C library: x, y, p = y * log(|x|) and found = exp(p), which is x
+# to the power of y for positive x and moderate p.
 _ARITY = {"pow": 2, "powf": 2}
 _LEAST, _MOST = {"double": 2.0**-1022, "float": 2.0**-126}, {"double": (708.3, 709.9, -745.2),
                                                              "float": (87.3, 88.8, -104.0)}

@@ -314,7 +314,7 @@ class FunctionEmitter(Emitter):
         return label
 
     def placed(self, fn: ir.Function, lines: list[str]) -> str:
-        """The text of a helper function that calls `fn`; where code has source locations, those are in it."""
+        """The text of a helper function that calls `fn`, with source locations where the code has them."""
         return "\n".join(lines)
 
     def fail_by(self, inst: ir.Inst, raises) -> None:

@@ -329,7 +329,7 @@ def _end_thread(e: Emitter, plan) -> None:
 
 
 def _next_block(e: Emitter, words: list[str], sizes: tuple[str, str], step: str) -> None:
-    """Set the index of the block, of which axis 0 goes by `step`, to that of the next one, and run that."""
+    """Advance the index of the block to the next one, by `step` along axis 0, and jump to the code that runs it."""
     for k, carry in ((0, "second"), (1, "third")):
         n = e.assign(f"add i64 {e.assign(f'load i64, ptr {words[k]}')}, {1 if k else step}")
         over = e.assign(f"icmp uge i64 {n}, {sizes[k]}")

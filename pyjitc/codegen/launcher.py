@@ -65,6 +65,6 @@ go:
 def make_launcher() -> bytes:
     """Object code of `pyjitc_launch` for this machine."""
     target = link.host_target()
-    offset = bytes.__basicsize__ - 1  # of the content in a bytes object
+    offset = bytes.__basicsize__ - 1  # where the content of a bytes object begins
     text = declared(expanded(_TEXT.replace("BYTES", str(offset))))
     return link.to_object(f'target triple = "{target.triple}"\ntarget datalayout = "{target.layout}"\n{text}', target)

@@ -49,7 +49,8 @@ def components(t: Type) -> tuple[str, ...]:
 
 
 def _find(t: Type) -> tuple[str, ...]:
-    """Computes the components of parts first, without recursion: functions may be nested hundreds of levels deep."""
+    """Find the components of a type after those of its parts, without recursion: functions may be nested hundreds of
+    levels deep."""
     work = [t]
     while work:
         one = work[-1]
@@ -119,7 +120,7 @@ def _one_object(name: str) -> tuple[Callable, Callable]:
 
 
 def _known_object(value: Callable[[Type], object]) -> tuple[Callable, Callable]:
-    """The same functions for the only value of a type that is determined by an object."""
+    """The functions that box and unbox the only value of a type, which is the object value(type)."""
 
     def box(e, t, values, inst, take):
         return kept(e, e.object(value(t)))
@@ -438,7 +439,7 @@ def _look(e, t, pointer, wrong):
         return
     looks = e.looks
     if 0 < looks < _MANY:
-        e.looks = min(looks, 2)  # for containers in the container
+        e.looks = min(looks, 2)  # for containers that are items of the container
     count, place = e.alloca("i64"), e.alloca("i64")
     e.line(f"store i64 0, ptr {count}")
     e.line(f"store i64 0, ptr {place}")

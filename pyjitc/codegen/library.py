@@ -28,7 +28,7 @@ class Images:
         self.options, self.target = options, target
         self.symbols: dict[ir.Function, tuple[str, str]] = {}
         self.helpers: dict[str, None] = {}
-        self.texts: list[tuple[str, str]] = []  # (symbol, text), each behind those that it calls
+        self.texts: list[tuple[str, str]] = []  # (symbol, text), each behind the images that it calls
         calls = {fn: inlining.callees(fn) for fn in functions}
         own: dict[ir.Function, list[ir.Function] | None] = {}  # see _parts
         for fn in inlining.callees_first(functions, calls):

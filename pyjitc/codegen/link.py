@@ -30,7 +30,7 @@ class Target(Named, fields="triple cpu features layout"):
         return "+avx512f" in self.features.split(",")
 
 
-_machines: dict[tuple[Target, int], llvm.Machine] = {}  # by target and level of its code generator
+_machines: dict[tuple[Target, int], llvm.Machine] = {}  # (target, level of its code generator) -> machine
 _host: list[Target] = []
 
 

@@ -134,8 +134,8 @@ def scalar_stores(features: list[str]) -> list[str]:
 
 
 def scalar_loads(name: str) -> list[str]:
-    """The same for loads: the gather instructions of AMD's processors are slower than single loads, those of Intel's
-    are faster. name: what LLVM calls the processor."""
+    """Feature flags for loads: the gather instructions of AMD's processors are slower than single loads, those of
+    Intel's are faster. name: what LLVM calls the processor."""
     return ["+prefer-no-gather"] if name.startswith("znver") else []
 
 

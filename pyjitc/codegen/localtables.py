@@ -446,9 +446,9 @@ zero:
   br label %clear
 done:
   ret i64 %count""", shared=True)
-# The same for the part of a text from i to before j. For a short ASCII part an object is made only where the part
-# becomes a key. For other parts one is made for the search; where memory is exhausted, the part is compared with all
-# keys.
+# The number of a new entry whose key is the part of a text from i to before j. For a short ASCII part an object is made
+# only where the part becomes a key. For other parts one is made for the search; where memory is exhausted, the part is
+# compared with all keys.
 _define("i64 @pyj_table_slot_part_str(ptr %d, ptr %s, i64 %i, i64 %j)", f"""
 {_short_text("%s", "%i", "%j")}
 quick:

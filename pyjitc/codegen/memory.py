@@ -222,14 +222,14 @@ none:
 }""",
     "pyj_retain_object": _RETAIN,
     "pyj_release_object": _RELEASE,
-    # The same for an object.
+    # Releases an object in the same way.
     "pyj_let_go_object": """
 define internal void @pyj_let_go_object(ptr %x) nounwind alwaysinline {
   call void @Py_DecRef(ptr %x)
   ret void
 }""",
 }
-# The same in code that may run without the interpreter's lock.
+# Versions of two helpers for code that may run without the interpreter's lock.
 SHARED = {
     "pyj_box_retain": TEXT["pyj_box_retain"].replace("""%old = load i64, ptr %box, align 8
   %new = add i64 %old, 1

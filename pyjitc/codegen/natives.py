@@ -18,12 +18,13 @@ _WITHOUT_COPY = "  %can = and i1 %can0, true" if STR["ascii"] == 40 else f"""
 {_load("form2", "ptr", "%kept", 40)}
   %bare = icmp eq ptr %form2, null
   %can = and i1 %can0, %bare"""
-# A new list has so many bytes for items behind its head; where these are not enough it gets memory for them elsewhere.
+# The bytes for items that a new list has behind its head; if they are not enough, it gets memory for its items
+# elsewhere.
 _FEW = 64
 _OWN = f"""
   %is.own = icmp eq ptr %base, (getelementptr i8, ptr %head, i64 {HEAD})
 """
-# Capacity grows by half; a Python list needs a few steps for as much.
+# Capacity grows by half at a time, faster than that of a Python list.
 TEXT = {
     "pyj_native_new": f"""
 define internal noalias ptr @pyj_native_new(i64 %length, i64 %room, i64 %size) nounwind noinline {{
@@ -524,8 +525,8 @@ def _size(parts: list[str]) -> int:
 
 
 def _cycle(layout: str) -> list[str]:
-    """The layouts of objects that lead to objects with this layout and are reached from them, `layout` the first; none
-    where objects with this layout do not lead to others with it."""
+    """The layouts of a reference cycle: those of objects that refer, perhaps through others, to objects with this
+    layout, and are referred to by them; `layout` is the first. Empty where objects with this layout are in no cycle."""
     reached = {layout: dict.fromkeys(_attributes(layout))}
     work = [layout]
     for one in work:  # appended to during the iteration

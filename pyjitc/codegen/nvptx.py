@@ -180,7 +180,7 @@ class DeviceModule(Module):
         return self._variable("shared", 3, f"[{size} x i8] undef", align)
 
     def constant_data(self, data: bytes, align: int) -> str:
-        """Pointer to data in constant memory, of which there are 64 KB, or else in global memory."""
+        """A pointer to data in constant memory, or in global memory once the 64 KB of constant memory are used up."""
         found = self.constants.get((data, align))
         if found is None:
             text = "".join(f"\\{b:02X}" for b in data)

@@ -25,8 +25,8 @@ _ORDERED = """  %sizep = getelementptr i8, ptr %values, i64 -2
   store i8 %more, ptr %sizep"""
 
 TEXT = {
-    # A Python function. It takes the references to its defaults, to its closure and to the cell in which it is to be
-    # found itself; each of these may be null.
+    # A Python function. It takes the references to its defaults, to its closure, and to the cell in which the function
+    # itself is stored; each of these may be null.
     "pyj_function": """
 define internal ptr @pyj_function(ptr %code, ptr %globals, ptr %name, ptr %defaults, ptr %keywords, ptr %closure,
                                   ptr %own) nounwind noinline {
@@ -87,7 +87,7 @@ done:
   ret void
 }}""",
     # An attribute in the dict of an object, if it has one, a borrowed reference; null where it is not found. It mostly
-    # has the number that it has among the inline values, else it is one of the first.
+    # has the same number in the dict as among the inline values; else it is one of the first.
     "pyj_in_dict": f"""
 define internal ptr @pyj_in_dict(ptr %dict, ptr %name, i64 %at) nounwind noinline {{
 start:
@@ -160,7 +160,7 @@ define internal i32 @pyj_set_field(ptr %x, ptr %name, ptr %new, ptr %class, ptr 
   call void @pyj_place(ptr %x, ptr %name, ptr %class, ptr %place)
   ret i32 %status
 }""",
-    # The same for inline values. A new attribute is the last in the order of attributes.
+    # Sets an attribute among the inline values of an object. A new attribute is the last in the order of attributes.
     "pyj_put_value": f"""
 define internal void @pyj_put_value(ptr %slot, ptr %values, i64 %at, ptr %new) nounwind {{
   %old = load ptr, ptr %slot

@@ -13,9 +13,9 @@ _SMALL = 53  # the most instructions of a chunk that LLVM is expected to inline
 
 
 def call(e, inst: ir.Inst, callee: ir.Function) -> str:
-    """Emit the call of a function for all chunks; returns the status. A single chunk needs no pool. The function keeps
-    one caller, the one that loads the values from a frame: where it had two, LLVM made slower code of it. A single
-    chunk that is small has a frame of its own, which is gone where LLVM inlines the call."""
+    """Emit the call of a function for all chunks; returns the status. A single chunk needs no pool. The function has
+    one caller, which loads the values from a frame: LLVM made slower code of a function with two callers. A single
+    chunk that is small has a frame of its own, which disappears where LLVM inlines the call."""
     chunks, short, *rest = [e.values[x] for x in inst.args]
     parts = [(c, v) for p, values in zip(callee.params[2:], rest, strict=True)
              for c, v in zip(components(p.type), values, strict=True)]

@@ -13,7 +13,7 @@ from .tables import small_int
 __all__ = ["TEXT"]
 
 _FEW = 32  # the most items that are sorted by insertion
-_MOST = 1 << 32  # as many items are sorted by the interpreter
+_MOST = 1 << 32  # lists of this length or more are sorted by the interpreter
 
 
 # Sorts n pairs of an unsigned number and a word by the numbers, stably; `differ` has the bits in which the numbers
@@ -313,7 +313,7 @@ done:
   ret void
 }}"""
 
-# The second word of each of the %n pairs at %a is the number of the item.
+# A loop that stores as the second word of each of the %n pairs at %a the index of the pair.
 _NUMBER = """number:
   %i = phi i64 [ 0, %made ], [ %i1, %number ]
   store i64 %i, ptr (getelementptr i64, ptr (getelementptr [2 x i64], ptr %a, i64 %i), i64 1)
@@ -508,7 +508,7 @@ no:
 ask:
   ret i32 2
 }}"""
-# The same for floats, and for tuples whose first items, floats or ints, decide: without a call.
+# Whether x < y, as above. Floats, and tuples whose first items, floats or ints, decide, are compared without a call.
 TEXT["pyj_heap_before"] = f"""
 define internal i32 @pyj_heap_before(ptr %x, ptr %y) nounwind alwaysinline {{
 start:

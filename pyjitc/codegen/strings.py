@@ -147,8 +147,8 @@ yes:
 no:
   ret i1 false""", shared=True)
 
-# The same without a call, where a short ASCII text is compared with its own reverse. Eight bytes are read, and those in
-# front of the characters are shifted out.
+# s[::-1] == t, without a call where a short ASCII text is compared with its own reverse. Eight bytes are read, and
+# those in front of the characters are shifted out.
 _define("i1 @pyj_str_mirrored(ptr %s, ptr %t)", f"""
 {_load("n", "i64", "%s", STR["length"])}{_load("state", "i32", "%s", STR["state"])}
   %few = icmp ult i64 (sub i64 %n, 1), 8
@@ -294,8 +294,8 @@ slow:
   %result = load ptr, ptr %slot
   ret ptr %result""", shared=True)
 
-# The same for one character, which is passed without an object. Blocks of memory have a multiple of eight bytes: if
-# the text ends within eight bytes there is room for another character.
+# x + chr(code): appends one character, which is passed without an object. Blocks of memory have a multiple of eight
+# bytes: if the text ends within eight bytes there is room for another character.
 _define("ptr @pyj_str_append_code_wide(ptr %x, i64 %code)", f"""
   %may = icmp ne i64 (load i64, ptr @pyjitc_str_grows), 0
   %single = icmp eq i64 (load i64, ptr %x), 1

@@ -29,7 +29,7 @@ foreign_values = lazy("pyjitc.runtime.foreign")  # only functions that accept an
 
 __all__ = ["Spec", "ENTRY", "NEXT", "add_stub", "add_native"]
 
-_TYPES = frozenset((Int, Float, Bool, Str, NoneType, Object))  # of variables, which a stub tests
+_TYPES = frozenset((Int, Float, Bool, Str, NoneType, Object))  # the types of variables that a stub tests
 QUICK = 8  # items of a list that a call checks where the function checks the items that it loads
 ENTRY, NEXT, ACTIVE = "pyjitc_entry", "pyjitc_next", "pyjitc_active"
 

@@ -51,7 +51,7 @@ class Memory:
 
 
 def _bounds(x: np.ndarray) -> tuple[int, int]:
-    """The addresses of its first byte and after its last one."""
+    """(the address of the first byte of an array, the address after its last byte)"""
     return np.lib.array_utils.byte_bounds(x)
 
 

@@ -86,7 +86,7 @@ def is_supported_version() -> bool:
 
 
 def require_context(function: Callable) -> Callable:
-    """Returns the function: in Numba it makes the context at the call, which every operation does here."""
+    """Return the function unchanged: in Numba it makes the context at the call, which every operation does here."""
     return function
 
 

@@ -55,8 +55,8 @@ def elementwise(function: Callable | None = None, /, **options: Any) -> Elementw
 
 
 def vectorize(signatures: list | str, /, *, target: str = "cuda", **options: Any) -> Callable:
-    """The same with declared types: `@cuda.vectorize(["float32(float32, float32)", ...])`. The first signature to which
-    the operands convert without loss is used, as by a NumPy ufunc."""
+    """Make a function of scalars a function of arrays of declared types: `@cuda.vectorize(["float32(float32, float32)",
+    ...])`. The first signature to which the operands convert without loss is used, as by a NumPy ufunc."""
     if target != "cuda":
         raise ValueError(f"cuda.vectorize makes kernels; target={target!r} is for vectorize")
     if callable(signatures) and not hasattr(signatures, "type"):

@@ -297,7 +297,7 @@ def is_sequence(t: k.Type) -> bool:
 
 
 def no_records(what: str, *types: k.Type) -> None:
-    """Refuses an operation on arrays of records or texts."""
+    """Refuse an operation on arrays of records or texts."""
     dtypes = [t.dtype for t in types if isinstance(t, k.Array) and isinstance(t.dtype, k.Record)]
     if any([dtype.is_text for dtype in dtypes]):
         raise NotNative(f"{what} of arrays of strings is not compiled", "pass lists of strings: x.tolist()")
@@ -306,7 +306,7 @@ def no_records(what: str, *types: k.Type) -> None:
 
 
 def list_item(t: k.Type) -> k.Type | None:
-    """The type of the items of a list, of Python's or of `pyjitc.typed`; None of other types."""
+    """The type of the items of a list, of Python's or of `pyjitc.typed`; None for other types."""
     if isinstance(t, k.ObjectOf):
         t = getattr(t.cls, _owned.NATIVE, None)
     return t.item if isinstance(t, (k.List, k.NativeList)) else None

@@ -51,7 +51,7 @@ def pushed(f, argnums: Constant, tangents, args, marks=None):
 
 
 def _of_lists(e, result):
-    """The derivative of a function that returns list displays, by the derivative of the function that returns tuples in
+    """Replace the derivative of a function that returns list displays by that of a function that returns tuples in
     their place. result: the type of the function's result."""
     given = of_trees(e.operands, e.wrt, None)[:-1]
     if e.mode == "push":
@@ -67,9 +67,9 @@ def _of_lists(e, result):
 
 
 def _of_numbers_or_lists(e, result):
-    """The gradient of a function that returns a float on some paths and an int or a float32 on others, by the gradient
-    of the function whose result is converted to a float; or of a function whose other results hold displays, by that
-    of the function that returns tuples in their place."""
+    """Replace the gradient of a function that returns a float on some paths and an int or a float32 on others by that
+    of a function whose result is converted to a float; and that of a function whose other results hold displays by that
+    of a function that returns tuples in their place."""
     given = of_trees(e.operands, e.wrt, None)[:-1]
     if e.has_aux and holds_display(result):
         return CallValue(constant(gradients_beside_lists), e.callee, marked(result.elements[1]), *given,

@@ -46,7 +46,7 @@ def _written_out(evaluator, x, value):
 
 
 def _display_among(t) -> DictDisplay | None:
-    """The only display of a union of a display and dicts."""
+    """The display in a union of one display and dicts; None for any other type."""
     others = [one for one in t.members if not isinstance(one, Dict)] if type(t) is Union else []
     return others[0] if len(others) == 1 and type(others[0]) is DictDisplay else None
 
@@ -67,8 +67,8 @@ def _structure(analysis, value, t, seen) -> tuple | None:
 
 
 def _part(analysis, items, seen) -> tuple | None:
-    """The structure of the items that displays have for one key. The type of an item that was an item of such a dict
-    before is a union of all types in the dict: it says nothing."""
+    """The structure of the items that displays have for one key. An item that was read from such a dict has the union
+    of all types in the dict, which does not tell its structure."""
     for x in items:
         t = analysis.av[x][0] if x in analysis.av else None
         if isinstance(t, Dict):
@@ -93,7 +93,7 @@ def _items(analysis, inst) -> dict[str, ir.Value] | None:
 
 
 def _origins(analysis, value) -> list[ir.Inst]:
-    """The instructions that make what a variable may have."""
+    """The instructions that make the values which a variable may have."""
     found: list[ir.Inst] = []
     seen, work = {value}, [value]
     while work:
@@ -111,7 +111,7 @@ def _origins(analysis, value) -> list[ir.Inst]:
 
 
 def _of_cell(analysis, cell) -> list[ir.Value]:
-    """What a function stores in a variable that other functions use, too."""
+    """The values that a function stores in a variable which other functions use, too."""
     made = analysis.shape.definitions.get(cell)
     first = made.args if made is not None and made.op is generic.MAKE_CELL else []
     return [*first, *[inst.args[1] for block in analysis.fn.blocks for inst in block.insts

@@ -27,7 +27,7 @@ def again(varied, others, count):
 
 @outlined
 def pull(varied, others, count, g):
-    """(the adjoints of the state before `count` trips, for those of the state after them, the bytes of the tape)"""
+    """(the adjoints of the state before `count` trips, given those of the state after them; the bytes of the tape)"""
     return g, count
 
 
@@ -48,7 +48,7 @@ def put_back(x, y):
 
 
 def backward(varied, others, count, g, memory):
-    """The adjoints of the state before the loop, of `count` trips, for those of the state after it."""
+    """The adjoints of the state before a loop of `count` trips, given the adjoints `g` of the state after it."""
     if count == 0:
         return g
     state = max(1, bytes_of(varied[0]) + bytes_of(others[0]))
@@ -84,7 +84,7 @@ def split(parts, states):
     while reach < parts:
         repeats += 1
         reach = reach * (kept + repeats) // repeats
-    before = reach * repeats // (kept + repeats)  # those that one repetition fewer reverses
+    before = reach * repeats // (kept + repeats)  # the parts that one repetition fewer reverses
     return min(before, parts - before * kept // (kept + repeats - 1))
 
 

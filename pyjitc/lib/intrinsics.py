@@ -33,7 +33,7 @@ def same(x, y):
 
 
 def fail(cls, message):
-    """raise cls(message), of which the compiler knows that it never returns: the call has no value."""
+    """raise cls(message). The compiler knows that the call never returns, so it has no value."""
     raise cls(message)
 
 

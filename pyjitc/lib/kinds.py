@@ -52,7 +52,7 @@ HOMES: dict = {
     _iterators: (k.Broadcast, "ndindex", "ndenumerate", "flatiter"),
     lazy("pyjitc.lib.np.random.random"): (k.Instance,),
 }
-# The same for objects that are known when a function is compiled, by one of their classes.
+# Module -> classes: it has the protocols of their objects that are known when a function is compiled.
 OBJECT_HOMES: dict = {
     lazy("pyjitc.lib.py.getters"): (operator.itemgetter, operator.attrgetter, operator.methodcaller,
                                         contextlib.suppress),

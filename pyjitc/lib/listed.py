@@ -355,14 +355,14 @@ def place_to_set(heads, number, i):
 
 @flagged(raises=True)
 def place_of_last(heads, number):
-    """The place of the last item of a list, which loses it."""
+    """Remove the last item of a list, and return its place."""
     n = last(int(heads[3 * number + 1]))
     heads[3 * number + 1] = n
     return int(heads[3 * number]) + n
 
 
 def moved(items, heads, number, used):
-    """The items, with those of a list that has no more room behind all others."""
+    """The items, in which those of a list that has no more room are copied to the end."""
     n = int(heads[3 * number + 1])
     if n < heads[3 * number + 2]:
         return items
@@ -373,7 +373,7 @@ def moved(items, heads, number, used):
 
 
 def with_room(heads, number, used):
-    """Note that a list has been moved, if it had no more room; returns how many items have room."""
+    """Record that a list has been moved if it had no more room; returns the number of places in use by all lists."""
     n = int(heads[3 * number + 1])
     if n < heads[3 * number + 2]:
         return used
@@ -383,7 +383,7 @@ def with_room(heads, number, used):
 
 
 def place_behind(heads, number):
-    """The place behind the items of a list, which gets another one there."""
+    """Make the list longer by one item, and return the place of that item."""
     n = int(heads[3 * number + 1])
     heads[3 * number + 1] = n + 1
     return int(heads[3 * number]) + n

@@ -1,5 +1,5 @@
-"""Options of NumPy's functions that are texts, where a call chooses them at run time: one call for each of the texts
-that the function takes, of which the run picks one."""
+"""Options of NumPy's functions that are texts, where a call chooses them at run time: the function is called with each
+text that it takes, and one of these calls is chosen at run time."""
 from __future__ import annotations
 
 from ..infer import boxed

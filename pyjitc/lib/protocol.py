@@ -81,7 +81,7 @@ class Protocol:
         return None
 
     def truth(self, x: Expr) -> Expr:
-        """What `if x` tests, a Bool."""
+        """The truth value that `if x` tests, a Bool."""
         return Const(Bool, True)
 
     # -- items

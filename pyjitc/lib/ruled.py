@@ -66,9 +66,9 @@ def _custom(given, keywords):
 
 
 def _apart(x):
-    """(a value of one-value types alone, the value of which `_together` makes x again): a function that compiled code
-    makes, or a tuple that holds one, is a tuple of what the function captures. Other values stay as they are, and None
-    stands for them in the first value."""
+    """Split x into (the part that its type determines, the part that varies), from which `_together` makes x again. The
+    second part of a function that compiled code makes, or of a tuple that holds one, is a tuple of the captured values.
+    Other values are their own second part, and None is their first."""
     if not k.any_part(x.type, lambda part: type(part) is k.Function):
         return constant(None), x
     if type(x.type) not in (k.Function, k.Tuple) or k.any_part(x.type, lambda part: type(part) is k.Cell):
@@ -79,12 +79,12 @@ def _apart(x):
 
 
 def _together(known, x):
-    """See `_apart`. known: the type of its first result."""
+    """Undo `_apart`. known: the type of its first result."""
     return x if known is k.NoneType else _made(known, list(map(_together, known.parts, _items(x))))
 
 
 def _made(t, parts):
-    """A value of a type like t, of other parts."""
+    """A value of the same kind as t, made of other parts."""
     op, attrs = s.maker(t.with_parts([x.type for x in parts]))
     return Apply(op, *parts, **attrs)
 
@@ -235,8 +235,7 @@ def as_trees(marks, args):
 
 @intrinsic
 def as_tuples(marks, args, found):
-    """Cotangents of arguments, where these are trees: as tuples, with the items of dicts in the order of the
-    argument's."""
+    """The cotangents of arguments that are trees, as tuples, with the items of dicts in the order of the argument's."""
     if marks.type is k.NoneType:
         return found
     if k.any_part(found.type, lambda part: isinstance(part, k.Dict)):

@@ -50,7 +50,7 @@ def _holding(target) -> str:
 
 
 def _full_name(module: str, target) -> str:
-    """How people write the name of a callable of that module."""
+    """The name of a callable of that module as programs write it."""
     name = getattr(target, "__name__", None) or ""
     if module != "builtins" and name and getattr(sys.modules.get(module), name, None) == target:
         return f"{module}.{name}"

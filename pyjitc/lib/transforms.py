@@ -300,8 +300,8 @@ def batched(f, axes, out_axes, args, marks, names, size):
 
 @flagged(vmap="parts")
 def in_parts(f, axes, marks, args, n, out):
-    """Write the results of the examples from the second on, for parts of the batch: as many examples at a time as keep
-    what is computed between the operations in the cache."""
+    """Write the results of the second and later examples, for one part of the batch after the other. A part has as many
+    examples as let the arrays between the operations stay in the cache."""
     low, count = 1, FIRST_PART
     while low < n:
         high = n if n - low <= count else low + count

@@ -184,7 +184,7 @@ def _leaves(x: Expr) -> list[Expr]:
 
 
 def _rebuilt(x: Expr, leaves) -> Expr:
-    """A tree of tuples with the structure of x, of the next leaves of an iterator."""
+    """A tree of tuples with the structure of x and the next leaves of an iterator."""
     if not _is_tree(x):
         return next(leaves)
     items = [_rebuilt(item, leaves) for item in parts_of(x)]
@@ -278,7 +278,7 @@ def results(f, given):
 
 @intrinsic
 def with_leaves(x, leaves):
-    """A tree of tuples with the structure of x, of the items of the tuple `leaves`."""
+    """A tree of tuples with the structure of x, whose leaves are the items of the tuple `leaves`."""
     return _rebuilt(x, iter(parts_of(leaves)))
 
 
@@ -340,7 +340,7 @@ def applied(f, marks, order, varied, others):
 
 
 def kind_of(t) -> str:
-    """What says of an item of a dict whether it has type t, or one that derivatives treat in the same way."""
+    """A text that is equal for types which derivatives treat in the same way."""
     if type(t) is k.Array:
         return f"an array of {t.dtype} with {t.ndim} axes"
     return "a float" if k.is_float(t) and t is not k.float32 else str(t)

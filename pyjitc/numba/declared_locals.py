@@ -1,4 +1,5 @@
-"""`jit(locals={"x": float32})`: what is assigned to a local variable is converted to its declared type.
+"""`jit(locals={"x": float32})`: a value that is assigned to a local variable is converted to the declared type of the
+variable.
 
 The assignments are rewritten when the function is decorated: `x = y` becomes `x = to_x(y)`.
 """
@@ -20,7 +21,7 @@ __all__ = ["declare"]
 
 
 class _Conversion:
-    """The function that converts what is assigned to one variable."""
+    """The function that converts the values which are assigned to one variable."""
 
     __pyjitc_constant__ = True
 
@@ -51,7 +52,7 @@ class _Conversion:
 
 
 def declare(tree: ast.FunctionDef, declared: dict[str, types.Type]) -> dict[str, CellType]:
-    """Rewrite the assignments in a function. Returns the cells of the variables that it reads then."""
+    """Rewrite the assignments in a function. Returns the cells of the variables that the new code reads."""
     known = {name: types.signature(t) if isinstance(t, str) else t for name, t in declared.items()}
     _Rewritten(known).function(tree)
     return {_named(name): CellType(_Conversion(name, t)) for name, t in known.items()}

@@ -251,7 +251,7 @@ def guvectorize(signatures=None, layout=None, **options):
 
 
 def _check_layout(layout) -> None:
-    """Raises ValueError for text that is no layout, NameError for core dimensions of results that no input has."""
+    """Raise ValueError for text that is no layout, NameError for core dimensions of results that no input has."""
     if not isinstance(layout, str):
         return
     try:
@@ -264,7 +264,7 @@ def _check_layout(layout) -> None:
 
 
 def _check_cores(args, layout: str) -> None:
-    """Raises TypeError where the declared types do not have the core dimensions of the layout."""
+    """Raise TypeError where the declared types do not have the core dimensions of the layout."""
     ins, outs = _ufuncs.parsed_layout(layout)
     for n, (t, core) in enumerate(zip(args, (*ins, *outs)), 1):
         if not isinstance(t, types.Array):

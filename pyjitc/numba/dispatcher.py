@@ -72,7 +72,8 @@ def _no_match(given) -> str:
 
 
 def _callable(value):
-    """C functions from cfunc replaced by their Python functions, also inside tuples and lists."""
+    """The value in which C functions from cfunc are replaced by their Python functions, also inside tuples and
+    lists."""
     if type(value) in (tuple, list) and any(getattr(type(x), "__pyjitc_callback__", False) for x in value):
         return type(value)(map(_callable, value))
     return value.py_func if getattr(type(value), "__pyjitc_callback__", False) else value
@@ -109,8 +110,8 @@ def _cut(value, declared: kinds.Type):
     return value if kinds.is_python_number(declared) else dtype_of(declared).type(value)
 
 
-# What it costs to convert an argument to a wider type of the same kind, to another type that represents every value,
-# and to a type that does not. The last costs twice as much where a fraction or a sign may be lost.
+# The cost of converting an argument to a wider type of the same kind, to another type that represents every value, and
+# to a type that does not. The last costs twice as much where a fraction or a sign may be lost.
 _WIDER, _SAFE, _LOSSY = 1, 100, 10_000
 
 
@@ -134,7 +135,7 @@ def _cost(given: kinds.Type, declared: kinds.Type) -> int | None:
     if isinstance(given, kinds.Tuple) and isinstance(declared, kinds.Tuple) and declared.is_like(given):
         costs = [_cost(*parts) for parts in zip(given.parts, declared.parts)]
         return None if None in costs else sum(costs)
-    # What an object of the program, a function or a member of an enum may stand for is not known here.
+    # It is not known here for what an object of the program, a function or a member of an enum may stand.
     return None if _is_plain(given) and _is_plain(declared) else 0
 
 
@@ -247,7 +248,8 @@ class NumbaFunction(CompiledFunction):
         return self._declared
 
     def conversions(self, operands) -> tuple:
-        """The signature is the one that a call from the interpreter would use, but that arrays may have any layout.
+        """(the operands converted to the parameter types of a declared signature, the function that converts the result
+        or None). The signature is the one that a call from the interpreter would use, but arrays may have any layout.
         With inline="always", no signature counts, as in Numba: the code becomes part of the function that calls."""
         if not self._declared or self.options.inline == "always":
             return operands, None
@@ -455,8 +457,8 @@ class NumbaFunction(CompiledFunction):
 
     @property
     def nopython_signatures(self) -> list:
-        """The signatures compiled so far, with their results; in object mode, of which nothing is known before a call,
-        none."""
+        """The signatures compiled so far, with their results; empty in object mode, where nothing is known before a
+        call."""
         return [] if self.options.objects else [
             *(self._signature(args) for args in self._order[::-1]), *self._of_constants()]
 

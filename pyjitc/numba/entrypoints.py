@@ -12,8 +12,8 @@ _asked: list = []
 
 
 def initialised() -> bool:
-    """Call these functions, the first time; whether there were any. They import `numba`, so that name has to be this
-    package's."""
+    """Call these functions once, at the first use; returns whether there were any. They import `numba`, so that name
+    has to be this package's."""
     if _asked or sys.modules.get("numba") is not sys.modules[__package__]:
         return False
     _asked.append(True)

@@ -120,7 +120,7 @@ def intrinsic(*args, prefer_literal=False, **options):
         raise NotImplementedError(f"{function.__name__}() is an intrinsic: it generates code for compiled functions; "
                                   "call it inside a function that njit compiles")
 
-    called.__kwdefaults__ = {"code": function.__code__}  # code that was compiled with it depends on it
+    called.__kwdefaults__ = {"code": function.__code__}  # code that calls the intrinsic depends on its code
     called._defn = function
     extended.FUNCTIONS[id(called)] = partial(_intrinsic, function=function, prefer_literal=prefer_literal,
                                              called=called)

@@ -168,8 +168,8 @@ _OF_THE_COMPILER = (types.NumberClass, types.TypeRef, types.DType, types.NoneTyp
 
 
 class _Memory(NamedTuple):
-    """What an intrinsic makes that allocates memory in the frame, and does nothing else: the number of items, or the
-    position of the operand that is it."""
+    """The memory that an intrinsic allocates in the frame, if it does nothing else. count: the number of items, or the
+    position of the operand with this number."""
 
     count: int
     operand: bool

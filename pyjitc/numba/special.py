@@ -61,7 +61,8 @@ objmode = _ObjectMode()
 
 
 def _telling(items):
-    """The first item that is no empty container, whose items would have no type; where all are, the first one."""
+    """The first item that is not an empty container, since items of an empty one have no type; if all are, the first
+    item."""
     return next((x for x in items if not isinstance(x, (list, set, dict)) or x), next(iter(items)))
 
 

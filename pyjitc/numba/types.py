@@ -99,7 +99,7 @@ _WITHOUT_PARTS = {
 
 
 REGISTERED: dict[type, typing.Callable] = {}  # class of a program -> function that returns the type of its objects
-EXTENDED: weakref.WeakSet = weakref.WeakSet()  # those that typeof_impl has registered
+EXTENDED: weakref.WeakSet = weakref.WeakSet()  # the functions that typeof_impl has registered
 
 
 def is_of_extension(cls: type) -> bool:

@@ -53,8 +53,8 @@ class Aliases:
             self._is_older(x, y) or self._is_older(y, x))
 
     def look_at(self, fn: Function, block: Block) -> None:
-        """From now on the questions are about arrays that an instruction of this block, as it is now, has as operands:
-        one that the block allocates shares no memory with what was computed before."""
+        """Let the following questions be about operands of instructions of this block, as it is now: an array that the
+        block allocates shares no memory with arrays that were computed before it."""
         if not self.defined:
             self.defined = {v for one in fn.blocks for v in one.values()}
         self.ages = {inst.result: n for n, inst in enumerate(block.insts) if inst.result is not None}
@@ -179,7 +179,7 @@ def may_free(inst: Inst) -> bool:
 
 
 def may_free_by(effects: int) -> bool:
-    """As `may_free`, of an instruction with these effects."""
+    """As `may_free`, for an instruction with these effects."""
     return bool(regions_written(effects) & ~_NO_LIFE or effects & HOST and effects & (RAISES | ALLOCATES))
 
 

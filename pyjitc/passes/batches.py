@@ -10,8 +10,8 @@ Before:  part(W, x, low, high, out): for i: put out, i, (nest {dotted_rows} W, x
 After:   part(W, x, low, high, out): put_all out, low, (invoke @products x[low:high], W)
 
 Where examples may raise, the part is run again example by example after an exception: it raises what the first example
-raises that fails. Nothing that an example writes can be seen before. What raises for all examples alike has raised for
-the first one of the batch, which is a call.
+raises that fails. Nothing that an example writes can be seen before. An operation that is the same for all examples has
+already raised for the first one, which is a call.
 Needs: typed functions as inference left them.  Keeps: all functions of the program.
 """
 from __future__ import annotations
@@ -82,7 +82,8 @@ def run(functions: list[Function], options, helpers: Callable) -> list[Function]
 
 
 def _batched(driver: Function, options, helpers, made) -> Function | None:
-    """A copy of the library's `batched` with its part at once; None where that cannot be."""
+    """A copy of the library's `batched` whose part processes all of its examples at once, or into whose loop functions
+    of the program are inlined; None where neither is possible."""
     new = copy_of(driver)
     parts = _own(new, "parts")
     part = _own(parts, "part")
@@ -101,9 +102,9 @@ def _batched(driver: Function, options, helpers, made) -> Function | None:
 
 
 def _put_in(one: Function) -> bool:
-    """Let a function of the program be inlined into the loop over examples, where arrays that it returns need no memory
-    of their own, and several examples may run at once the loops that it has (vectorise.py). Returns whether there is
-    one."""
+    """Mark the functions of the program that `one` calls to be inlined into the loop over examples: there the arrays
+    that they return need no memory of their own, and vectorise.py may run their loops for several examples at once.
+    Returns whether there is one."""
     found = False
     for inst in (inst for block in one.blocks for inst in block.insts if inst.op is c.INVOKE):
         callee = inst.attrs["callee"]
@@ -116,15 +117,15 @@ def _put_in(one: Function) -> bool:
 
 
 def _may_be_vector(fn: Function) -> bool:
-    """Whether the loops of a function may run for several examples at once: it is one of numbers, and loops or branches
-    choose floats."""
+    """Whether the loops of a function may run for several examples at once: its parameters are scalars, and its loops
+    or branches pass on floats."""
     return (all([k.is_scalar(p.type) for p in fn.params]) and _loops(fn, {})
             and any([k.any_part(p.type, k.is_float) for block in fn.blocks if block is not fn.entry
                      for p in block.params]))
 
 
 def _own(fn: Function, what: str) -> Function:
-    """A copy, which `fn` calls from here on, of its callee that has this part in `vmap`."""
+    """Let `fn` call a copy of the callee that plays the role `what` in `vmap`, and return this copy."""
     copies: dict[Function, Function] = {}
     for block in fn.blocks:
         for inst in block.insts:
@@ -247,7 +248,7 @@ class _Batch:
                 if inst.op is c.INVOKE and inst.attrs["callee"] is parts:
                     b = Builder([], inst)
                     *given, count, out = inst.args
-                    # from the first example on, so that there is one
+                    # start at the first example, so that a batch is never empty
                     b.call(at_once, *given, b.const(0, k.Int), count, out)
                     block.insts[n:n] = b.insts
                     inst.op, inst.args, inst.attrs = c.CONST, [], {"value": None}
@@ -270,14 +271,14 @@ class _Batch:
         made = {inst.result for inst in insts if inst.op in _MAKING or inst.op.traits & SAME_MEMORY}
         made.update(p for block in self.order[1:] for p in block.params)
         if any(key(v) in self.written and v not in made and type(v.type) is k.Array for v in fn.values()):
-            raise Refused  # others see what is written
+            raise Refused  # code outside would see the stores
         for inst in insts:
             if inst.op is c.INVOKE and any(key(x) in self.written for x in (inst.result, *inst.args)) and (
                     _gives_argument(inst.attrs["callee"])):
                 raise Refused
         self.affine = self.places(insts)
         self.batched = batched = dict.fromkeys(self.affine)
-        members: dict[Value, list[Value]] = {}  # of the arrays into which the function writes
+        members: dict[Value, list[Value]] = {}  # of the classes of arrays into which the function writes
         for v in fn.values():
             if key(v) in self.written:
                 members.setdefault(key(v), []).append(v)
@@ -303,8 +304,8 @@ class _Batch:
             raise Refused
 
     def places(self, insts) -> dict[Value, tuple]:
-        """The values that are computed from the number of the example: value -> (factor or None for 1, what is added
-        to that or None). They only say where the example is in an array."""
+        """The values that are computed from the number of the example: value -> (factor or None for 1, summand or
+        None). They are used only to find the element of an example in an array."""
         found: dict[Value, tuple] = {self.index: (None, None)}
         for inst in insts:
             own = [x for x in inst.args if x in found]
@@ -361,7 +362,7 @@ class _Batch:
         return v in self.batched
 
     def type_of(self, v: Value) -> k.Type:
-        """The type of the value of a batch."""
+        """The type of the value that represents `v` for the whole batch."""
         t = v.type
         if type(t) is k.Array:
             return k.Array(t.dtype, t.ndim + 1, "A", t.writable, t.aligned)
@@ -373,7 +374,7 @@ class _Batch:
         fn = self.fn
         low, high, out = [Value(p.type, p.name) for p in self.part.params[-3:]]
         self.low, self.high, self.out = low, high, out
-        self.arriving: set[Value] = set()  # parameters of blocks, of batches
+        self.arriving: set[Value] = set()  # the parameters of blocks that get values of the batch
         fn.entry.params = [*fn.params[:-1], low, high, out]
         for block in self.order:
             if block is not fn.entry:
@@ -471,7 +472,7 @@ class _Batch:
         return x if x.type is p.type else self.b.op(s.RETYPE, x, type=p.type)
 
     def made_alike(self, inst: Inst):
-        """An array that is made the same for each example, into which each writes."""
+        """Translate an instruction that makes an equal array for each example, into which the example then writes."""
         b, r = self.b, inst.result
         if inst.op is mem.ARRAY_NEW:
             x = Value(k.Array(r.type.dtype, r.type.ndim + 1))
@@ -524,7 +525,7 @@ class _Batch:
         raise Refused
 
     def several(self, inst):
-        """A tuple of results: its parts are taken where it is returned."""
+        """Note the instruction that makes a tuple of results: the parts are taken where the tuple is returned."""
         self.new[inst.result] = inst
 
     def retype(self, inst):
@@ -617,7 +618,8 @@ class _Batch:
         return found, tree
 
     def converting(self, tree, given, changed):
-        """The tree, with numbers of Python converted where they are read from an array now."""
+        """The tree, in which operands that were numbers of Python, and are elements of an array now, are converted
+        back."""
         if type(tree) is Leaf:
             if tree.index in changed:
                 raise Refused
@@ -638,7 +640,7 @@ class _Batch:
         return Node(fn, parts)
 
     def stretched(self, x: Value, n: int) -> Value:
-        """A value of a batch with n axes beside the batch."""
+        """A view of a value of the batch that has n axes besides that of the batch."""
         b, have = self.b, x.type.ndim - 1
         if have == n:
             return x
@@ -675,7 +677,7 @@ class _Batch:
         self.new[r] = self.note(result)
 
     def folded(self, inst):
-        """A fold: of the same axes of the elements of all examples."""
+        """Translate a fold: it reduces the same axes for each example."""
         how, tree, n = inst.attrs.get("how"), inst.attrs["tree"], inst.attrs["ndim"]
         reduced = inst.attrs.get("reduced") or (True,) * n
         result = inst.result
@@ -711,7 +713,7 @@ class _Batch:
         target = inst.args[1]
         if target not in self:
             raise Refused
-        # the elements, and then one assignment
+        # compute all elements, and store them in one assignment
         b, n, count, t = self.b, inst.attrs["ndim"], inst.attrs["count"], target.type.dtype
         operands, tree = self.operands(inst.args[count:], inst.attrs["tree"], n)
         place = self.get(target)
@@ -723,7 +725,7 @@ class _Batch:
         self.raises |= fails(tree)
 
     def called(self, inst):
-        """A call of a library function: by its form for batches, if it has one for these types."""
+        """Translate a call of a library function: to the form for batches, if there is one for these types."""
         r = inst.result
         if "batched" in inst.attrs["callee"].memo and not any(type(self.new.get(x)) is Inst for x in inst.args):
             rule, constants = inst.attrs["callee"].memo["batched"]
@@ -745,7 +747,7 @@ class _Batch:
     # -- by example
 
     def by_example(self, inst):
-        """A loop over the examples for one instruction."""
+        """Translate an instruction to a loop over the examples."""
         b, r = self.b, inst.result
         self.raises = True
         zero, one = b.const(0, k.Int), b.const(1, k.Int)
@@ -835,7 +837,8 @@ class _Batch:
 
 
 def _has_batches(fn: Function, seen: set[Function]) -> bool:
-    """Whether a function, or one of the program that it calls, calls `batched`; not where it calls itself."""
+    """Whether a function, or a function of the program that it calls, calls `batched`. `seen`: functions that need not
+    be looked at again."""
     if fn in seen:
         return False
     seen.add(fn)

@@ -43,8 +43,8 @@ def _holds(t: Type) -> bool:
 
 
 def find(fn: ir.Function, blocks: list[ir.Block]) -> dict[ir.Value, frozenset[ir.Value]]:
-    """Returns {borrowed value: its owners}. The owners are the values whose references keep it alive; a value that the
-    callers keep alive has none."""
+    """Find the borrowed values: {value: its owners}. The owners are the values whose references keep it alive; a value
+    that the callers keep alive has none."""
     return _Lending(fn, blocks).find()
 
 

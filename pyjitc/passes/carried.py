@@ -35,7 +35,7 @@ SUMS = {a.FADD: (a.FADD, 0), a.FSUB: (a.FADD, 0), a.FMUL: (a.FMUL, 1), a.FDIV: (
          FMAX_NUMBER: (FMAX_NUMBER, float("-inf")), FMIN_NUMBER: (FMIN_NUMBER, float("inf"))}
 # operations whose accumulator is the left operand: x - s is no sum
 LEFT_ONLY = frozenset((a.FSUB, a.FDIV, a.ISUB, a.ISUB_CK))
-# operations that pass a value on, or give it another form of the same number
+# operations whose result is one of their operands, perhaps converted to another type
 _PASS = {SELECT, a.CAST, UNION_GET, UNION_MAKE}
 _STRICT = {a.ILT, a.IGT, a.FLT, a.FGT}
 # operations of the conditions that choose an extreme
@@ -56,7 +56,7 @@ class Carried:
     loop: Any
     header: ir.Block
     branch: ir.Inst
-    back: ir.Edge  # to the header, from inside
+    back: ir.Edge  # the back edge to the header
     count: Counted
     defs: Definitions
     edges: dict  # block -> its incoming edges, as from in_edges
@@ -152,7 +152,8 @@ class Carried:
                           "prange")
 
     def several(self, p: ir.Value) -> list[k.Type]:
-        """The types of the number that a parameter is, or is a part of, where it is a number of one of several."""
+        """The possible types of a parameter, or of a dual that it is a part of; empty where the number has a single
+        type."""
         made = [inst.result.type for _, inst, edge, _ in self.users.get(p, ()) if edge is None and inst.op is DUAL_MAKE]
         for t in (p.type, *made):
             if type(t) is k.Dual:
@@ -276,7 +277,7 @@ class Carried:
                 elif inst.op is SELECT and v is not inst.args[0]:
                     values.setdefault(inst.result, part)
                 elif inst.op is a.CAST and inst.result.type in _DOUBLES and v.type in _DOUBLES:
-                    values.setdefault(inst.result, part)  # the same number
+                    values.setdefault(inst.result, part)  # the conversion keeps the number
                 elif inst.op in (a.REAL, a.IMAG) and part is None:
                     values.setdefault(inst.result, inst.op)
                 elif inst.op is a.COMPLEX_MAKE and part is not None:
@@ -424,7 +425,7 @@ class Carried:
     def extreme_by(self, key, test, rest):
         cone: dict[ir.Inst, None] = {}
         others: dict[ir.Value, None] = {}
-        assigned = {v for _, v in self.leaves(key, test is key)[0] if _source(v) is not key}  # also converted numbers
+        assigned = {v for _, v in self.leaves(key, test is key)[0] if _source(v) is not key}  # converted ones, too
 
         def add(v):
             if v is key:
@@ -474,7 +475,7 @@ class Carried:
             if outcome is None:
                 return None
             if test is p and v.inst is not None and v.inst.op is control.CONST and v.inst.attrs["value"] is outcome[0]:
-                continue  # the assignment does not change it: it has this value where the outcome is this
+                continue  # this assignment keeps the value of the parameter
             outcomes.add(outcome[0])
             ways.append((outcome[1], v))
         if len(outcomes) != 1:

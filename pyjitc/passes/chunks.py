@@ -41,10 +41,10 @@ class Chunks:
         self.before = ir.Block("trips")
         self.starts = {p: self.count.start[p] for p in region.header.params if p is not self.count.left}
         self.values: dict[ir.Value, ir.Value] = {}  # value of the loop -> that of the chunk
-        self.given: list[ir.Value] = []  # the arguments of the call after those for the pool
+        self.given: list[ir.Value] = []  # the arguments of the call, without those that the pool passes itself
 
     def build(self) -> None:
-        """Put the call in the place of the loop."""
+        """Replace the loop by the call."""
         self.divide()
         self.allocate()
         self.enter()
@@ -62,7 +62,7 @@ class Chunks:
     # -- before the loop
 
     def divide(self) -> None:
-        """How many iterations a chunk has, and how many chunks there are."""
+        """Compute how many iterations a chunk has, and how many chunks there are."""
         region = self.region
         b = self.b = Builder(self.before.insts, self.loc, region.unwind)
         zero = self.zero = b.const(k.Int, 0)
@@ -103,7 +103,8 @@ class Chunks:
             for p in part.stored:
                 self.arrays.append((part, p, [
                     typed(b, memory.ARRAY_NEW, self.chunks, k.Array(element_type(t), 1, "C")) for t in part.types(p)]))
-        # generator, or the class of that of np.random, which has a value for each use -> the number drawn as a seed
+        # generator -> the number drawn from it as a seed. The generator of np.random has a value for each use, so its
+        # key is its class.
         self.seeds: dict[Any, ir.Value] = {}
         for v in region.generators:
             shared = v.inst is not None and v.inst.op is random.RANDOM_GLOBAL
@@ -112,7 +113,7 @@ class Chunks:
                 whole = b.make(random.RANDOM_GLOBAL, v.type, cls=v.type.cls) if shared else v
                 self.seeds[key] = b.op(random.RANDOM_NEXT, whole, type=k.uint64, kind="uint64")
         self.copies_of = {}
-        self.copies = self.chunks  # how many there are of each array
+        self.copies = self.chunks  # the number of copies of each array
         if self.extents and all(map(self.is_apart, self.extents)):
             self.choose_copies()
         else:
@@ -125,8 +126,8 @@ class Chunks:
         return made
 
     def is_apart(self, root: ir.Value) -> bool:
-        """Whether a chunk may add to the array itself where it is the only one: the elements are where those of a copy
-        would be, and the loop accesses them in no other array."""
+        """Whether a chunk that is the only one may add to the array itself: its layout is that of a copy, and the loop
+        accesses its elements through no other array."""
         region = self.region
         return not region.single and root.type == k.Array(root.type.dtype, root.type.ndim, "C") and all(
             root_of(v) is root or region.aliases.distinct(root, v)
@@ -154,7 +155,7 @@ class Chunks:
         region, values, given = self.region, self.values, self.given
         live = self.live_ins()
         number, size, trips = (ir.Value(k.Int, name) for name in ("chunk", "size", "trips"))
-        short = ir.Value(k.Bool, "short")  # for the pool: no instruction uses it
+        short = ir.Value(k.Bool, "short")  # the pool passes it, but nothing reads it
         entry = self.entry = ir.Block("entry", [number, short, size, trips])
         self.function.blocks.append(entry)
         self.number = number
@@ -349,7 +350,7 @@ def _of_copies(root: ir.Value) -> k.Type:
 
 
 def _as_copy(b: Builder, root: ir.Value, lengths) -> ir.Value:
-    """root[None], as an array of one copy."""
+    """The view root[None]: an array with one copy."""
     strides = [b.int(memory.ARRAY_STRIDE, root, axis=axis) for axis in range(root.type.ndim)]
     zero, one = b.const(k.Int, 0), b.const(k.Int, 1)
     return typed(b, memory.ARRAY_VIEW, root, _of_copies(root), zero, one, *lengths, zero, *strides)

@@ -1,4 +1,4 @@
-"""Copy an innermost loop for arrays whose rows are just as long as their constant column indices say, so that LLVM
+"""Copy an innermost loop for arrays whose number of columns is the largest constant column index plus one, so that LLVM
 knows the distance between rows.
 
 Runs after versioning, before polling. A loop that reads `p[i, 0]`, `p[i, 1]` and `p[i, 2]` nearly always does so from
@@ -68,8 +68,8 @@ def _plan(loop, defs, edges, options):
 
 
 def _exact(insts, loop, defs) -> dict[ir.Value, int]:
-    """Array from outside the loop with several columns that are read or written there, all of them with constant
-    numbers, while the row differs from trip to trip -> the number of columns up to the last one."""
+    """Array defined outside the loop -> the number of columns up to the last one that the loop accesses. Only arrays of
+    which several columns are accessed, all by constant indices, and in another row on each trip."""
     columns: dict[ir.Value, set] = {}
     moving: dict[ir.Value, bool] = {}
     for inst in insts:

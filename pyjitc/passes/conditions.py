@@ -21,7 +21,7 @@ from .counted import Counted, Definitions
 
 __all__ = ["Conditions"]
 
-bisect = lazy("bisect")  # a library of its own, needed for values with many facts only
+bisect = lazy("bisect")  # imported lazily: needed only for values with many facts
 
 # A comparison of floats -> the relation that it implies for floats that are not NaN; for integers the relation is the
 # comparison itself.
@@ -31,7 +31,7 @@ _FEW = 8  # facts about a value that are looked at one by one
 
 
 def _widened(value: Value) -> Value | None:
-    """The number of NumPy's of which a conversion that changes no number made this int, or None."""
+    """The NumPy integer that was converted to this int without a possible change of the number, or None."""
     inst = value.inst
     if inst is None or inst.op is not CAST or value.type is not Int:
         return None
@@ -144,7 +144,7 @@ class Conditions:
                 or isinstance(t, NpInt) and not t.signed)
 
     def number(self, value: Value) -> float | None:
-        """The constant by which a float is defined, or None: also where the constant is NaN."""
+        """The value of a float that is a constant; None if it is not, or if it is NaN."""
         inst = value.inst
         if inst is None or inst.op is not control.CONST or not is_float(value.type):
             return None

@@ -1,9 +1,8 @@
 """Remove operations and block parameters whose value nobody reads, and branches whose ways do nothing before they join.
 
 Runs after simplify, which leaves dead operands behind. An allocation whose result is unused is removed; operations that
-may raise or write stay, and so do loop nests whose element function may raise. A branch that has become a choice
-between nothing and nothing, because the check in one of its arms cannot fail, would make a second copy of a loop around
-it (choices.py).
+may raise or write stay, and so do loop nests whose element function may raise. A branch whose arms have both become
+empty, since the check in one of them cannot fail, would make a second copy of a loop around it (choices.py).
 Before:  y = iadd x, c ; return x      After:  return x
 Needs: SSA, references not yet counted.  Keeps: all other control flow.
 """
@@ -54,7 +53,7 @@ def _join(fn: Function, idle: set[Block]) -> bool:
 
 
 def _way(edge: Edge, idle: set[Block]) -> Edge:
-    """The edge on which one that leads to a block without parameters goes on, if the block does nothing else."""
+    """The last edge of the chain that starts at `edge` and goes through blocks without parameters that only jump."""
     seen = set()
     while edge.block in idle and not edge.block.params and edge.block not in seen:
         seen.add(edge.block)

@@ -22,7 +22,7 @@ __all__ = ["run"]
 
 def run(fn: Function, body: Callable, own: dict[Function, Function]) -> None:
     """body: instruction -> (types that its operands are converted to, typed function), or None where it stays; own:
-    function -> the one that stands for it in this module."""
+    function -> its copy in this module."""
     while called := _call(fn, body):
         inline.put_in(fn, called, own)
 

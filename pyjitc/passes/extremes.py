@@ -31,7 +31,7 @@ from .rewrite import Builder, clone_inst
 __all__ = ["run"]
 
 _BLOCKS = 8  # the most blocks of a loop
-_BRIEF = 24  # trips that are made faster one after the other
+_BRIEF = 24  # for at most this many trips the original loop is faster
 
 
 class _Extreme(NamedTuple):
@@ -56,8 +56,8 @@ def run(fn: ir.Function, options=Options()) -> None:
 
 
 class _Fast:
-    """The fast loop. values: value of the loop as it was -> its copy; head, line: the instructions of the header and of
-    the rest, with a select for each branch; next: what the header gets for the next trip."""
+    """The fast loop. values: value of the loop as it was -> its copy; head, line: the instructions of the header, and
+    of the other blocks with a select for each branch; next: the arguments of the back edge."""
 
     def __init__(self, counted: Counted):
         self.counted = counted
@@ -77,7 +77,8 @@ class _Fast:
             self.build(found)
 
     def straighten(self) -> bool:
-        """Copy the blocks of the body, where each has one way on, or two that meet at once and choose values."""
+        """Copy the blocks of the body to straight-line code. Returns whether each has one successor, perhaps by two
+        edges, of which a select then chooses the arguments."""
         edge, seen = self.counted.body, 1
         if edge.block is self.header:  # the loop is its header alone
             return False

@@ -86,7 +86,7 @@ class _Kept:
         self.known: dict[ir.Function, list[bool]] = {fn: [True] * len(fn.params)}
         # functions under analysis -> the assumption about their parameters
         self.running: dict[ir.Function, list[bool]] = {}
-        self.asked: set[ir.Function] = set()  # those of them whose assumption was used
+        self.asked: set[ir.Function] = set()  # the functions under analysis whose assumption was used
 
     def of(self, callee: ir.Function) -> list[bool]:
         if callee in self.running:

@@ -214,7 +214,8 @@ class Fusion:
                 call_instead(inst)
 
     def together(self, one: Inst, inst: Inst, matrix: Value, right: Value, column: Value) -> bool:
-        """One call for `matrix @ right` and `column @ matrix`, where the later of the two stands."""
+        """Replace `matrix @ right` and `column @ matrix` by one call at the place of the later one; returns whether
+        that was possible."""
         homes = [self.place[x][0] for x in (one, inst)]
         if homes[0] is homes[1]:
             earlier, later = sorted((one, inst), key=lambda x: self.place[x][1])
@@ -251,8 +252,8 @@ class Fusion:
         return True
 
     def ahead(self, one: Inst, inst: Inst, matrix: Value, right: Value, column: Value, between: list[Inst]) -> bool:
-        """For `y = matrix @ right`, assignments, `z = column @ matrix`: compute z together with y where a test at run
-        time finds that the assignments do not write into the operands of z."""
+        """For `y = matrix @ right`, assignments, `z = column @ matrix`: compute z together with y if a test at run time
+        finds that the assignments do not write into the operands of z."""
         home, at = self.place[one]
         if any(w.op is not NEST_INTO for w in between):
             return False
@@ -371,7 +372,8 @@ class Fusion:
 
 
 def call_instead(inst: Inst) -> None:
-    """Make a call of a nest whose template is for fused nests only: of the function that does the same alone."""
+    """Turn a nest whose template serves only fused nests into a call of the function that computes the same without
+    fusion."""
     operands = [*inst.args[1:3], inst.args[-1]] if inst.op is NEST_INTO else inst.args[inst.attrs["count"]:]
     inst.op, inst.args, inst.attrs = INVOKE, operands, {"callee": inst.attrs["instead"]}
 

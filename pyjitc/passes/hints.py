@@ -163,7 +163,7 @@ def walk(fn, loop, accesses, defs) -> None:
 
 
 def _sum(value, defs) -> tuple[ir.Value, int]:
-    """(another value, a constant) whose sum a value is."""
+    """(another value, a constant) whose sum is `value`."""
     inst = value.inst
     if inst is not None and inst.op in (IADD, ISUB):
         c = defs.constant(inst.args[1])
@@ -185,9 +185,10 @@ def note(loop, name, value=True) -> None:
 
 def _interleave(loop, short) -> int:
     """The number of vectors that one iteration should process. The steps of an elementary function depend on each
-    other, and a processor looks ahead only 100 or 200 instructions, not far enough to overlap two iterations. In other
-    loops it does, and more vectors only leave a longer remainder; so do they in rows, which may be short: a remainder
-    of elementary functions takes much longer than what several vectors gain. Constants are no steps."""
+    other, and a processor looks ahead only 100 or 200 instructions, not far enough to overlap two iterations.
+    Iterations of other loops overlap, and more vectors would only make the remainder longer. So they would in rows,
+    which may be short: a remainder of elementary functions takes much longer than several vectors save. Constants are
+    no steps."""
     insts = [inst for block in loop.blocks for inst in block.insts if inst.op is not control.CONST]
     polynomials = [inst for inst in insts if "coefficients" in inst.attrs]
     size = len(insts) + sum(len(inst.attrs["coefficients"]) for inst in polynomials)
@@ -242,7 +243,7 @@ def _chained(loop) -> set[ir.Value]:
 
 
 def note_ordered(loop, in_order, options) -> bool:
-    """Let LLVM vectorise a loop that sums floats in order, if what it adds is expensive: that is computed in vectors,
+    """Let LLVM vectorise a loop that sums floats in order, if its terms are expensive: they are computed in vectors,
     whose elements are added one after the other. More than one vector in flight gains little, and takes LLVM much
     longer. Returns whether it is such a loop."""
     if (in_order or options.fastmath or loop.has_hint("novectorize") or len(loop.latches) != 1
@@ -311,8 +312,8 @@ def _looks_up(counted, defs) -> bool:
 
 
 def _chains(counted, defs) -> bool:
-    """Whether a loop updates elements whose indices it computes, or stores what it makes of a value that it counts or
-    adds up, which LLVM does not vectorise."""
+    """Whether a loop updates elements whose indices it computes, or stores values that it computes from a running count
+    or sum, which LLVM does not vectorise."""
     loop = counted.loop
     insts = [i for b in loop.blocks for i in b.insts]
     loaded = {i.args[0] for i in insts if i.op is ARRAY_LOAD}

@@ -21,7 +21,7 @@ from .counted import Definitions
 
 __all__ = ["run"]
 
-_DEPTH = 6  # the most operations from an operand to what is invariant
+_DEPTH = 6  # the most operations in a chain from an invariant value to an operand
 
 
 def _is_movable(inst: ir.Inst) -> bool:

@@ -54,7 +54,7 @@ def _advance_stores(fn, columns: Loop, nest, defs, edges) -> None:
              and defs.block_of.get(one.args[1]) not in loop.blocks]
     if not found:
         return
-    front = split_edge(outside[0][2], "front")  # a block of this loop alone: a branch may lead to others, too
+    front = split_edge(outside[0][2], "front")  # only a block of this loop: a branch may lead to others, too
     fn.blocks.append(front)
     nobody = ir.Value(Int)
     front.insts.insert(0, ir.Inst(control.CONST, (), {"value": 0}, nobody, found[0][1].loc))

@@ -123,7 +123,8 @@ def _inline(root: Function, state: dict[Function, bool]) -> None:
 
 
 def _inline_into(fn: Function, state: dict[Function, bool] | None, kept=frozenset()) -> None:
-    """state: see `_inline`; None where all callees are finished. kept: functions whose calls are not inlined."""
+    """Inline the calls in a function. state: see `_inline`; None where all callees are finished. kept: functions whose
+    calls are not inlined."""
 
     def ready(inst: Inst) -> bool:
         if inst.op is not INVOKE:
@@ -284,7 +285,7 @@ def put_in_kernels(fn: Function, before: set[Function]) -> None:
 
 
 def reachable(found: list[Function], own: dict[Function, Function], each: Callable | None = None) -> list[Function]:
-    """These functions and all that they call. own: see `owned`; each: called first with each of them."""
+    """The functions in `found`, and all that they call. own: see `owned`; each: called first with each of them."""
     own.update((fn, fn) for fn in found)
     for fn in found:  # appended to during the iteration
         if each is not None:

@@ -205,7 +205,7 @@ def _bound(fn, nest, defs, edges, counted, checks) -> None:
             continue
         t = check.result.type
         if t.bits > (32 if x.type is Float or x.type.bits == 64 else 16):
-            return  # its ends are not floats
+            return  # no floats of this type equal its ends
         low, high = _ends(t)
         ends.between(low, found, high)
         types[made.result] = t
@@ -216,7 +216,7 @@ def _bound(fn, nest, defs, edges, counted, checks) -> None:
             if check in checks:
                 _uncheck(inst, types.get(check.result))
     head = copies[loop.header]
-    head.insts[-1].targets[1] = ir.Edge(loop.header, list(head.params))  # which leaves at once
+    head.insts[-1].targets[1] = ir.Edge(loop.header, list(head.params))  # the original loop, which then leaves at once
     guard = ir.Block("bounded")
     counted.entry, counted.entry_block = ir.Edge(loop.header, entry.args), guard
     counted.entry_inst = ir.Inst(control.BRANCH, (condition,), {"likely": True}, None, loc,
@@ -258,7 +258,7 @@ def _required_distinct(insts, loop, defs):
             reads.setdefault(array, [])
             if inst.op is ARRAY_LOAD:
                 if array in writes:
-                    return None  # it is computed before anything is stored
+                    return None  # the read would move before this store
                 reads[array].append(inst.args[1:])
             else:
                 writes.setdefault(array, []).append(inst.args[1:-1])
@@ -271,9 +271,9 @@ def _required_distinct(insts, loop, defs):
 
 
 def _stores(loop, order, always, room) -> tuple[list[ir.Inst], set[ir.Value]] | None:
-    """The stores of a loop, and the values that a loop must compute which only stores known results. None where not
-    every trip does each store once, where the results need more than `room` bytes, or where indices depend on elements
-    or branches."""
+    """The stores of a loop, and the values that the loop which only stores the kept results must still compute. None
+    where not every trip does each store once, where the results need more than `room` bytes, or where indices depend on
+    elements or branches."""
     stores: list[ir.Inst] = []
     made: dict[ir.Value, ir.Inst] = {}
     for block in order:

@@ -1,8 +1,8 @@
 """Find the classes of the program that have native objects: those whose objects only compiled code makes and uses.
 
 Part of `natives`, which rewrites. The question is asked of a class as a whole: all objects of it in a module are made
-in the module, and go through operations that are known here. Whether lists that hold them are native as well is found
-out by `natives`, which asks again without the classes of which some list is Python's.
+in the module, and go through operations that are known here. `natives` decides whether the lists that hold them are
+native as well; if a list stays Python's, it asks again without the classes of its items.
 Every attribute that is read must have been set before any code other than the functions that initialise the object can
 use it: where an attribute may be missing, the object remains a Python object.
 Objects of classes that refer to each other are reference-counted and not traced, so it must be certain that they form
@@ -31,7 +31,7 @@ __all__ = ["classes_in", "find"]
 
 independent = lazy(f"{__package__}.independent")  # only functions with parallel loops need it
 
-# the operations through which this pass follows objects: what it knows, no property of theirs
+# the operations through which this pass follows objects: what the pass knows, not a trait of the operations
 _KNOWN = frozenset((
     *structure.STRUCTURE_OPS.values(), OBJECT_NEW, FIELD_GET, FIELD_SET, OBJECT_SAME, control.INVOKE, control.RETURN,
     control.JUMP, c.HOLDS, c.LIST_NEW, c.LIST_GET, c.LIST_SET, c.LIST_APPEND, c.LIST_POP, c.LIST_LEN,
@@ -78,7 +78,7 @@ def _is_known(t: Type) -> bool:
 
 
 def find(functions: list[ir.Function], without: frozenset[type]) -> tuple[dict[type, dict[str, Type]], set[ir.Inst]]:
-    """Returns ({class: {attribute that is read: its type}} for the classes that have native objects if all their lists
+    """Return ({class: {attribute that is read: its type}} for the classes that have native objects if all their lists
     are native, the stores of attributes that are certainly not set before). functions: a module, the entry first;
     without: classes that are known to have no native objects."""
     if not any([inst.op is OBJECT_NEW for fn in functions for block in fn.blocks for inst in block.insts]):

@@ -157,7 +157,7 @@ def find_invariant(loop, defs: Definitions, edges, aliases: Aliases, distinct: d
 
 
 def _terms(v, depth=4) -> list[ir.Value]:
-    """A value and what it is a sum of."""
+    """A value and the terms of which it is a sum."""
     if not depth or v.inst is None or v.inst.op not in _SUMMED:
         return [v]
     return [v, *(one for x in v.inst.args for one in _terms(x, depth - 1))]

@@ -48,8 +48,8 @@ def run(fn: ir.Function, options=Options()) -> None:
 
 
 def chain(edge: ir.Edge, stop: ir.Block) -> tuple[list[ir.Block], ir.Edge] | None:
-    """The blocks through which `edge` leads to the block `stop`, each with one way on and no parameters, and the edge
-    that arrives there."""
+    """(the blocks through which `edge` leads to the block `stop`, each without parameters and with one successor; the
+    edge that arrives there)"""
     blocks: list[ir.Block] = []
     while edge.block is not stop:
         last = edge.block.terminator
@@ -222,7 +222,7 @@ class _Nest:
                                         ir.Edge(self.outer.loop.header, now))]
 
     def jam_rows(self, top: Counted) -> list[ir.Block]:
-        """The same for a few trips of the loop around, each with elements of its own."""
+        """As `jam`, but join trips of the loop around, too, each of which accesses elements of its own."""
         entry, head, now, more, fewer = self.groups("jam.rows", top, _ROWS)
         first, rows, after = ir.Block("jam.rows.first"), [], now
         for _ in range(_ROWS):
@@ -280,7 +280,8 @@ class _Nest:
 
     def join(self, name, head: ir.Block, now, more, fewer, rows, times: int, other: ir.Edge) -> list[ir.Block]:
         """Let `head` lead to an inner loop for `times` trips of each row and back to itself, if there are more, or by
-        the edge `other`; returns the new blocks. now, fewer: its parameters; rows: what has been computed for each."""
+        the edge `other`; returns the new blocks. now, fewer: its parameters; rows: for each row, the values that have
+        been computed."""
         outer, inner = self.outer.loop.header, self.inner.loop.header
         first, joined, body = (ir.Block(f"{name}.{one}") for one in ("first", "inner", "body"))
         Builder(head.insts, self.loc).branch(more, ir.Edge(first), other, **outer.terminator.attrs)

@@ -104,7 +104,7 @@ class _Sums:
         if any([self.varies(v) for p, v in inner.start.items() if p in inner.steps]):
             return False
         needed = [v for inst in insts for v in inst.args]
-        # what is the same for all trips, `vectorise` loads
+        # `vectorise` handles loads that are the same for all trips
         if not any([inst.op is ARRAY_LOAD and any(map(self.varies, inst.args))
                     and any([self.defs.block_of.get(v) in inner.loop.blocks for v in inst.args])
                     for inst in self.body]) or not all(
@@ -137,8 +137,8 @@ class _Sums:
         return True
 
     def may_be_copied(self) -> bool:
-        """Whether what is around the inner loop is small, does not read values of the inner loop other than the sums,
-        and has no values that are read behind exits of its own."""
+        """Whether the code around the inner loop is small, reads no values of the inner loop but the sums, and either
+        leaves the loop only at the header or defines no values that are read after the loop."""
         header, outer = self.inner.loop.header, self.outer.loop
         insts = [inst for block in self.around for inst in block.insts]
         own = {v for block in self.inner.loop.blocks for v in block.values()} - {header.params[n] for n in self.sums}

@@ -110,8 +110,8 @@ def _condition_at(block: Block, edge: Edge, facts: Facts) -> Inst | None:
 
 
 def _may_open(fn: Function, header: Block, arriving, facts: Facts) -> bool:
-    """Whether the loop of `header` keeps a single way in if each edge into the header goes where it decides: what the
-    loop does first and what it does in later trips must meet in one block."""
+    """Whether the loop of `header` keeps a single entry if each edge into the header is threaded to the target that it
+    decides: the paths of the first trip and those of later trips must meet in one block."""
     loop = LoopNest(fn).of[header]
     starts: dict[bool, dict[Block, None]] = {True: {}, False: {}}  # comes from within the loop -> where it goes
     for source, inst, edge in arriving:

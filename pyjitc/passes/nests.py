@@ -111,7 +111,8 @@ def _outline(fn: Function) -> None:
 
 
 def _same(nest: Inst, other: Inst) -> bool:
-    """Whether two nests of one template, whose trees and operands are the same, compute the same."""
+    """Whether two nests with the same template, trees and operands also have the same attributes, and so compute the
+    same."""
     return {**nest.attrs, "tree": None} == {**other.attrs, "tree": None}
 
 

@@ -3,8 +3,8 @@
 `parallel.py` asks the copy which elements of arrays iterations share: `deposit(grid, i)` changes elements as statements
 in the loop do. The function itself keeps its calls, which are frames of tracebacks.
 Before:  for i: invoke {callee: deposit} (grid, i)         the copy:  for i: x = array_load grid, i ; ...
-A function that calls itself, one of the library and a large one stay calls in the copy: of what they do to elements
-nothing is known.
+A function that calls itself, one of the library and a large one stay calls in the copy: their effects on elements are
+unknown.
 """
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _open(fn: ir.Function, inside: set[ir.Block], aliases) -> bool:
 
 
 def _body(callee: ir.Function, bodies: dict) -> ir.Function | None:
-    """A copy of a function whose instructions know where they are from, or None where it may call itself."""
+    """A copy of a function whose instructions record from which function they are; None where it may call itself."""
     if callee not in bodies:
         again = callee in closure(inline.callees(callee), inline.callees)
         bodies[callee] = None if again else copy_of(callee)

@@ -21,7 +21,7 @@ from .rewrite import Builder
 __all__ = ["Operand", "Overlap", "constant_of", "is_const", "same", "stride_key", "retyped", "stepping",
            "is_settled", "is_reversed", "step_of", "is_made_here", "stepped", "strided", "settled"]
 
-_NO_DISTANCE = 2**63 - 1  # of two arrays
+_NO_DISTANCE = 2**63 - 1  # larger than any distance between two arrays
 _MOST = np.uint64(2**64 - 1)
 gpu = lazy("pyjitc.ops.gpu")  # only programs with kernels need it
 
@@ -100,20 +100,21 @@ class Overlap:
     """The test whether one of several arrays may share memory with an array x.
 
     An array whose first element is `distance` bytes behind that of x shares none with it unless the distance is between
-    two limits. As an unsigned number that counts from the lower limit, it is compared with the upper one alone; of
-    arrays with the same lengths and strides, which have the same limits, only the least number is compared. LLVM takes
-    many times as long for comparisons that are joined by `and` and `or`. One array alone that may be new is compared by
-    addresses: by their difference LLVM would not see that a new array shares no memory with others.
+    two limits. The distance is counted from the lower limit as an unsigned number, so that one comparison with the
+    upper limit is enough; of arrays with the same lengths and strides, which have the same limits, only the least of
+    these numbers is compared. LLVM takes many times as long for comparisons that are joined by `and` and `or`. A single
+    array that may be new is compared by addresses: from a difference of addresses LLVM would not see that a new array
+    shares no memory with others.
     """
 
     def __init__(self, b, x, dims):
         self.b, self.x, self.dims, self.start = b, x, dims, b.int(m.ARRAY_DATA, x)
-        self.groups: dict = {}  # a key of lengths and strides -> [(array, its lengths, whether not where it is x)]
-        self.tests: list[Value] = []  # of arrays that begin where x does
+        self.groups: dict = {}  # key of lengths and strides -> [(array, its lengths, whether it may be x itself)]
+        self.tests: list[Value] = []  # of arrays that begin at the address of x
 
     def add(self, y, lengths, apart_from_itself=False) -> None:
-        """Let the test include an array y of these lengths. apart_from_itself: not where it is x, element for
-        element."""
+        """Let the test include an array y of these lengths. apart_from_itself: y counts as apart where it is x, element
+        for element."""
         b, t = self.b, y.type
         equal = apart_from_itself and t.ndim == self.x.type.ndim
         if equal and start_of(b, y) is start_of(b, self.x):
@@ -156,7 +157,7 @@ class Overlap:
         return self.b.int(m.ARRAY_DATA, y)
 
     def _differences(self, y, lengths) -> list[Value]:
-        """Tests whether lengths and strides differ from those of x, where that is not known."""
+        """The tests whether lengths and strides differ from those of x, where that is not known."""
         b, found = self.b, []
         for k, (n, length) in enumerate(zip(self.dims, lengths)):
             if stride_key(b, self.x, k) != stride_key(b, y, k):

@@ -26,7 +26,7 @@ class Outliner:
     def __init__(self, fn: ir.Function, nest: LoopNest):
         self.fn, self.at = fn, nest.dom.number
         self.edges, self.found = in_edges(nest.dom.order), readers(fn)
-        self.replaced: dict[ir.Value, ir.Value] = {}  # values that other blocks read -> those that calls return
+        self.replaced: dict[ir.Value, ir.Value] = {}  # value that other blocks read -> the result of the call
         self.made = 0
 
     def finish(self) -> None:
@@ -35,8 +35,8 @@ class Outliner:
             substitute(self.fn.blocks, self.replaced)
 
     def outline(self, loop: Loop, name: str, **flags) -> bool:
-        """Make a function of a loop; returns whether that was done. name: what the function is called behind the name
-        of the other one; flags: those of the function that are not the other's."""
+        """Make a function of a loop; returns whether that was done. name: the last part of its name; flags: the flags
+        in which it differs from the original function."""
         fn, entries = self.fn, loop.entries(self.edges)
         if len(entries) != 1:
             return False
@@ -52,8 +52,8 @@ class Outliner:
         results = [v for block in order for v in block.values()]
         defined = set(results)
         exit, entry = leaving[0].block, entries[0][2]
-        # what the function returns: the exit's parameters that are not known where it is called, then values of the
-        # loop that other blocks read, which each way out of it has
+        # what the function returns: the arguments for the exit's parameters that the caller does not know, then values
+        # of the loop that other blocks read
         returned = [k for k in range(len(exit.params))
                     if len({edge.args[k] for edge in leaving}) > 1 or leaving[0].args[k] in defined]
         read = [v for v in results if any([block not in inside for block in self.found.get(v, ())])]
@@ -116,7 +116,8 @@ def _region(loop: Loop) -> tuple[set[ir.Block], list[ir.Edge]]:
 
 
 def _raising(block: ir.Block, inside) -> set[ir.Block]:
-    """The blocks on the way from `block`, if it ends in exceptions that leave the function; otherwise none."""
+    """The blocks that control reaches from `block`, if all its paths end in exceptions that leave the function;
+    otherwise none."""
     found, work = {block}, [block]
     while work:
         one = work.pop()

@@ -100,7 +100,7 @@ PASSES: list[Any] = [
     flags, speculate, registers, recurrences, accumulators, joined_sums, jam, vectorise, extremes, unroll, columns,
     polling, dce, frame, reboxing, keys, refcount,
 ]
-_AFTER = PASSES.index(parts) + 1  # where the passes over functions that it and `checked_copies` make begin
+_AFTER = PASSES.index(parts) + 1  # the first pass that runs over functions made by `checked_copies` or `parts`
 MOST_LOOPS = 128  # the most loops of a function that `parts` leaves as it is; versioning makes two of one
 _FIRST = PASSES[:3]  # after these, `natives` processes all functions of a module together
 
@@ -419,7 +419,7 @@ def _headers(fn: ir.Function) -> set[ir.Block]:
             if number.get(edge.block, -1) <= number[block]}
 
 
-# Passes about which more than the operations of a function is asked.
+# Passes whose need depends on more than the set of operations of a function.
 _ASK: dict[Any, Callable[[ir.Function], bool]] = {
     accumulators: _stores_where_it_loads,
     checked_copies: _keeps_checks,

@@ -75,7 +75,7 @@ class _Polls:
 
     def __init__(self, fn: ir.Function, options):
         self.fn, self.options = fn, options
-        self.paused = 0  # loops that stop to poll
+        self.paused = 0  # the number of loops that stop to poll
         self.pauses = False  # whether all loops but the copies that keep their checks do
         self.rows: dict[ir.Block, ir.Value] = {}  # header of a loop that runs to its end without a poll -> its length
         # header of a loop that is known to be short -> its most trips, with those of the loops inside
@@ -83,8 +83,8 @@ class _Polls:
         self.varying: set[ir.Block] = set()  # headers of such loops whose length is not known
         self.polled: set[ir.Block] = set()  # headers whose loop is entered through a poll
         self.of_ranges: set[ir.Block] = set()  # headers of counted loops
-        self.uneven: set[ir.Block] = set()  # headers of those whose length changes with the loop around
-        self.remaining: set[ir.Block] = set()  # headers of those of them down columns that LLVM may vectorise
+        self.uneven: set[ir.Block] = set()  # headers of counted loops whose length changes with the loop around
+        self.remaining: set[ir.Block] = set()  # headers of uneven loops down columns that LLVM may vectorise
         self.in_order = fn.flags.novectorize or fn.flags.optnone
 
     def run(self) -> None:
@@ -574,10 +574,11 @@ def _goes_down(counted, defs) -> bool:
 
 
 def _after_strip(p, start, following, counted, take, b: Builder) -> ir.Value:
-    """What the header's parameter p is after a strip of `take` trips, at whose start it is `start`. Each trip replaces
-    it by `following`. For an index, that is a sum, computed after the strip: LLVM vectorises the trips that a loop of
-    long vectors leaves over, in shorter ones, only where nothing reads what the trips have counted. A first call takes
-    longer for that, so only loops inside others, which may be short, and those of many lanes have it."""
+    """The value of the header's parameter p after a strip of `take` trips. `start` is its value before the strip; each
+    trip replaces it by `following`. For an index, that is a sum, computed after the strip: LLVM vectorises the trips
+    that a loop of long vectors leaves over, in shorter ones, only where nothing reads what the trips have counted. A
+    first call takes longer for that, so only loops inside others, which may be short, and those of many lanes have
+    it."""
     step = counted.steps.get(p)
     if step is None or abs(step) > _LONG_STEP:
         return p
@@ -586,8 +587,8 @@ def _after_strip(p, start, following, counted, take, b: Builder) -> ir.Value:
 
 
 def _drop(counted) -> None:
-    """Remove the parameter that counts down and the instructions computed from it; the caller changes the edges into
-    the header."""
+    """Remove the parameter that counts down and the instructions that use it; the caller changes the edges into the
+    header."""
     loose = {i.result for b in counted.loop.blocks for i in b.insts if counted.left in i.args}
     for b in counted.loop.blocks:
         b.insts = [i for i in b.insts if i.result is None or i.result not in loose]
@@ -639,7 +640,7 @@ def _pause(fn, counted, edges, readers):
     Builder(go.insts, loc).jump(body)
     b = Builder(pause.insts, loc)
     rest = counted.left if index is None else b.int(ISUB, end, index)
-    # a loop around this one relies on the poll where this one makes no trip
+    # the loop around relies on this poll, also where this loop makes no trip
     take = _poll_for(b, rest, loop) if loop.parent is not None else None
     b.branch(b.test(IGT, rest, b.const(Int, 0)), ir.Edge(on), out)
     b = Builder(on.insts, loc)

@@ -25,7 +25,7 @@ from .rewrite import drop_check, remove_unreachable, resolve, substitute
 
 __all__ = ["run"]
 
-inequalities = lazy(f"{__package__}.inequalities")  # for indices other than the counter of a loop over what they index
+inequalities = lazy(f"{__package__}.inequalities")  # for indices that are not the counter of a loop over the array
 signs = lazy(f"{__package__}.signs")  # asked where a float is checked
 bits = lazy(f"{__package__}.bits")  # few programs clear bits one by one
 
@@ -131,8 +131,8 @@ class _Ranges:
         self.wrap = wrap  # whether sums of the program may wrap
         self.loose = loose  # whether floats may be computed in another order
         self.known: dict[ir.Value, tuple] = {}
-        self.readers: dict[ir.Value, set[int]] = {}  # value -> the numbers of those computed from its interval
-        self.reader = -1  # the number of the one that is computed; -1 where that is not noted
+        self.readers: dict[ir.Value, set[int]] = {}  # value -> the numbers of the values computed from its interval
+        self.reader = -1  # the number of the value that is being computed; -1 while that is not recorded
         nest = self.nest = LoopNest(fn)
         self.order = nest.dom.order
         self.edges = in_edges(fn.blocks)

@@ -4,8 +4,8 @@ Runs after containers that do not escape have become native, and before referenc
 than boxing the number and freeing the box. The object is loaded where the number is read, if it is put in the same
 loop, so that it is seldom loaded in vain, or where the number leaves the loop that looked for it; where a number comes
 to a block from several places, so does its object. An operation gets objects for all its numbers or for none, since a
-dict changes a number in place where nothing else refers to it. Items of a tuple that is put are as good as numbers, and
-so are numbers that may be None. A number from before all loops that a loop puts is boxed once.
+dict changes a number in place where nothing else refers to it. Items of a tuple that is put count as numbers, and so do
+numbers that may be None. A number from before all loops that a loop puts is boxed once.
 Before:  x = list_get l, i ; list_append m, x    After:  x = list_get l, i ; o = list_object l, i ; list_append m, o
 Needs: SSA, references not yet counted.  Keeps: control flow.
 """
@@ -25,7 +25,8 @@ from .rewrite import split_edge
 __all__ = ["run"]
 
 _NUMBERS = (Int, Float)
-# Operations that may give objects, which are opened by `py_unbox` then -> what those are.
+# Operations that may return objects instead of numbers, which `py_unbox` then opens -> the descriptions of these
+# objects.
 _OPENING = {t.DICT_GET: ("a value of a dict",), t.DICT_NEXT: ("a key of a dict", "a value of a dict"),
             t.ITER_NEXT: ("an item",), t.SET_NEXT: ("an item of a set",)}
 
@@ -84,12 +85,12 @@ class _Objects:
         self.steps = self.find_steps()
         self.step_of = {get.result: step for step, gets in self.steps.items() for get in gets}
         self.boxed: set[ir.Value] = set()  # numbers from before all loops that are boxed
-        self.leaving: dict[ir.Value, ir.Edge] = {}  # number -> where it leaves the loop in which it is read
-        self.opening: set[ir.Inst] = set()  # instructions that give objects from now on
+        self.leaving: dict[ir.Value, ir.Edge] = {}  # number -> the edge by which it leaves the loop that reads it
+        self.opening: set[ir.Inst] = set()  # instructions that are changed to return objects
 
     def find_steps(self) -> dict[ir.Inst, list[ir.Inst]]:
-        """The steps over containers whose items are only read one by one, and only where there is an item -> the
-        instructions that take the items."""
+        """Step over a container -> the instructions that read its items. Only steps whose items are all read one by
+        one, and only where there is an item."""
         steps: dict[ir.Inst, list[ir.Inst]] = {}
         for block in self.fn.blocks:
             for inst in block.insts:
@@ -97,7 +98,7 @@ class _Objects:
                     steps[inst] = []
         if not steps:
             return steps
-        within = {step.result: step for step in steps}  # what a step gives, and the pairs in it -> the step
+        within = {step.result: step for step in steps}  # the result of a step, and the pairs in it -> the step
         preds = predecessors(self.fn.blocks)
         for block in self.loops.dom.order:
             for inst in block.insts:
@@ -120,7 +121,7 @@ class _Objects:
         return steps
 
     def run(self, puts: list[tuple[ir.Block, ir.Inst]]) -> None:
-        made: dict[ir.Inst, list[ir.Inst]] = {}  # instruction -> those that stand before it from now on
+        made: dict[ir.Inst, list[ir.Inst]] = {}  # instruction -> the instructions to insert before it
         replaced: dict[ir.Value, ir.Value] = {}
         for block, inst in puts:
             loop = self.loops.of.get(block)
@@ -176,7 +177,7 @@ class _Objects:
         return found
 
     def leaves(self, x: ir.Value, loop) -> bool:
-        """Whether a number that a loop reads from a list leaves that loop for `loop` by one edge, before anything could
+        """Whether a number that an inner loop reads from a list reaches `loop` by a single edge, before anything could
         change the list: the object is loaded there."""
         inner, made = self.loops.of.get(self.block_of[x]), x.inst
         if x in self.objects or inner is None or made is None or made.op is not c.LIST_GET:
@@ -200,7 +201,7 @@ class _Objects:
         return True
 
     def is_only_way(self, x: ir.Value, way: ir.Edge, inner) -> bool:
-        """Whether a value that is defined in the loop `inner` is used outside only behind an edge."""
+        """Whether all uses outside the loop `inner` of a value that it defines come after the edge `way`."""
         behind = way.block if len(self.preds[way.block]) == 1 else None
         for block in self.fn.blocks:
             if block in inner.blocks:
@@ -278,7 +279,8 @@ class _Objects:
         return ir.Inst(PY_BOX, (v,), None, self.objects[v], loc)
 
     def opened(self, inst: ir.Inst) -> list[ir.Inst]:
-        """An instruction, or those that stand for it where it is to give objects."""
+        """The instructions that replace `inst`: itself, or where it is to return an object, also the `py_unbox` that
+        opens the object."""
         v, step = inst.result, self.step_of.get(inst.result)
         if inst in self.opening:
             kind, rule = "type" if inst.op is t.ITER_NEXT else "objects", inst.op.rule
@@ -299,7 +301,7 @@ class _Objects:
         return [ir.Inst(inst.op, inst.args, inst.attrs, o, inst.loc), opened]
 
     def replace(self, replaced: dict[ir.Value, ir.Value]) -> None:
-        """Remove operations that box what has an object."""
+        """Remove the operations that box a value which already has an object, and use that object."""
         for v, o in replaced.items():
             while o in replaced:
                 o = replaced[o]

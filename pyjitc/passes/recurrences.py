@@ -51,7 +51,7 @@ class _Loop:
         return affine(v, self.defs, self.everywhere, self.memo)
 
     def distances(self, one, other) -> list[Affine]:
-        """How far the indices of an access to an array are from those of another."""
+        """The differences between the indices of two accesses to an array."""
         rank = one.args[0].type.ndim
         return [self.form(x).plus(self.form(y), -1) for x, y in zip(one.args[1:1 + rank], other.args[1:1 + rank])]
 
@@ -86,8 +86,9 @@ class _Loop:
         return store.args[-1].type is load.result.type
 
     def are_all(self, stores, block) -> bool:
-        """Whether one of the stores runs on each trip, where the load in `block` does not, or there are several; or on
-        each trip but the last one. (LLVM carries an element that each trip loads and stores at one place.)"""
+        """Whether each trip runs one of the stores, but not each trip runs all of them and the load in `block`; or
+        whether each trip runs the load, and each trip but the last one the only store. (LLVM itself carries an element
+        that each trip loads and stores at one place.)"""
         def blocks(found):
             return [b for b in found if b in self.loop.blocks and b not in stores]
 
@@ -116,8 +117,8 @@ class _Loop:
         return False
 
     def keeps(self, stores, load, block) -> bool:
-        """Whether nothing else in a trip writes the element that the stores write, or before the load the one that it
-        reads."""
+        """Whether no other instruction of a trip writes the element that the stores write, nor, before the load, the
+        element that the load reads."""
         before = True
         for b, inst in self.insts:
             before &= inst is not load

@@ -169,8 +169,8 @@ class _Counting:
         self.fn.blocks = [*self.blocks, *self.fresh]
 
     def liveness(self) -> None:
-        # block -> of its instructions that matter, last first: (blocks to which edges lead, the owners that its
-        # edges pass, its result, the owners of its operands)
+        # block -> for each of its instructions that matter, last first: (blocks to which edges lead, the owners that
+        # its edges pass, its result, the owners of its operands)
         steps: dict[ir.Block, list[tuple]] = {}
         for block in self.blocks:
             self.live_in[block] = set()

@@ -32,7 +32,7 @@ class RegionLoop:
         self.loc = ir.Loc(region.line, 0, -1, -1)
 
     def run(self, definitions) -> list[ir.Block]:
-        """Returns the blocks. definitions: extended by the new definitions of values, for `repair`."""
+        """Make the blocks, and return them. definitions: extended by the new definitions of values, for `repair`."""
         width = self.once()
         place = self.threads(width)
         self.enter(place)
@@ -60,7 +60,7 @@ class RegionLoop:
         block.insts.append(ir.Inst(JUMP, (), attrs, loc=self.loc, targets=[ir.Edge(target, args)]))
 
     def no_thread(self, block) -> ir.Edge:
-        """The edge of a failure that is none of a thread."""
+        """The edge for a failure that belongs to no thread."""
         return ir.Edge(self.kernel.failing, [self.constant(block, -1)])
 
     def counted(self, name, header, body, beyond, last, **attrs):
@@ -77,7 +77,7 @@ class RegionLoop:
     # -- in the order of execution
 
     def once(self) -> tuple:
-        """What runs once for the block. Returns the number of its threads along each axis."""
+        """Emit the instructions that run once for the block. Returns the number of its threads along each axis."""
         head = self.head
         for inst in self.region.before:
             attrs = {**inst.attrs, "masked": self.plan.masked} if inst.op is grid.COUNT else inst.attrs
@@ -113,8 +113,8 @@ class RegionLoop:
         return x, y, z
 
     def enter(self, place) -> None:
-        """What a thread does first: whether it waits for this region, and the values that depend only on its
-        position."""
+        """Emit the first steps of a thread: the test whether it waits for this region, and the values that depend only
+        on its position."""
         self.blocks = self.kernel.blocks_of(self.region)
         self.values[self.kernel.linear] = self.linear
         if self.plan.masked and self.region is not self.regions[0]:
@@ -131,14 +131,14 @@ class RegionLoop:
                 self.begin.insts.append(clone_inst(inst, self.values, {}))
 
     def load(self, v: ir.Value, slot: int) -> ir.Value:
-        """A value that an earlier region has kept, loaded before any thread stores it for a later region."""
+        """Load a value that an earlier region has kept, before any thread stores it for a later region."""
         common = self.kernel.is_common(v)
         block, where = (self.head, self.zero) if common else (self.begin, self.linear)
         loaded = ir.Value(v.type, v.name)
         block.insts.append(ir.Inst(grid.SLOT_LOAD, (where,), {"slot": slot, "type": v.type, "common": common}, loaded,
                                    self.loc))
         if common:
-            self.head.insts[-2:] = self.head.insts[:-3:-1]  # to before the jump
+            self.head.insts[-2:] = self.head.insts[:-3:-1]  # swap the load with the jump
             loaded = self.make(self.begin, structure.RETYPE, loaded, type=v.type)
             self.begin.insts[-1].attrs["type"] = v.type
         return loaded

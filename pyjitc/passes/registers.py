@@ -43,8 +43,8 @@ def run(fn: ir.Function, options=None) -> None:
 
 
 class _Form(NamedTuple):
-    """A number as the exclusive or of a constant and of an image for each bit that is set in some other numbers.
-    Numbers are without sign here, of the width of their type."""
+    """A number that is linear in the bits of other numbers: the exclusive or of a constant and, for each bit that is
+    set in one of these, of the image of that bit. All numbers are unsigned here, with the width of their type."""
 
     constant: int
     images: dict[ir.Value, tuple[int, ...]]
@@ -92,7 +92,7 @@ def _mover(t, by: int):
 
 
 def _computed(inst: ir.Inst, args: list[_Form]) -> _Form | None:
-    """The form of a result, or None where it is not linear."""
+    """The form of a result, or None where the operation is not linear."""
     op, t = inst.op, inst.result.type
     x = args[0]
     fixed = [one.constant if not one.images else None for one in args]  # the operands that are constants
@@ -131,13 +131,15 @@ def _computed(inst: ir.Inst, args: list[_Form]) -> _Form | None:
 
 
 def _bit(x: _Form, negate: bool) -> _Form | None:
-    """Whether a number that has one bit at most is not 0, or is."""
+    """The form of the test whether a number is not 0, or with `negate` whether it is 0; None if several of its bits may
+    be set."""
     bits = x.bits()
     return None if bits & bits - 1 else x.each(lambda one: 1 if one else 0).xor(_Form(int(negate), {}))
 
 
 def _trip(loop, forms: dict[ir.Value, _Form]) -> dict[ir.Value, _Form] | None:
-    """The forms of the parameters of a header after a trip with these, or None where a trip does anything else."""
+    """The forms of the header's parameters after a trip that starts with `forms`, without those that are not linear;
+    None where the trip has effects or branches."""
     block = loop.header
     found: dict[ir.Value, _Form | None] = {**forms}
 
@@ -166,17 +168,18 @@ def _trip(loop, forms: dict[ir.Value, _Form]) -> dict[ir.Value, _Form] | None:
 
 
 class _Table(NamedTuple):
-    """What a number contributes to a form: some of its bits, moved, and an entry of a table."""
+    """The contribution of a number to a form: some of its bits, shifted, and an entry of a table."""
 
-    keep: int  # the bits that move
-    by: int  # by how many places
-    masked: bool  # whether other bits would leave something there
-    low: int  # the lowest of the neighbours that are the index of the table
+    keep: int  # the bits that are only shifted
+    by: int  # the distance to the left; negative: to the right
+    masked: bool  # whether the other bits must be cleared before the shift
+    low: int  # the lowest of the adjacent bits that are the index into the table
     entries: tuple[int, ...]
 
 
 def _table(v: ir.Value, images: tuple[int, ...]) -> _Table | None:
-    """What `v` contributes by these images; None where more than a few bits do not only move."""
+    """The contribution of `v`, whose bits have these images; None where the bits that are not only shifted span more
+    than WIDTH bits."""
     best = None
     for by in sorted({one.bit_length() - 1 - k for k, one in enumerate(images) if one and not one & one - 1}) or [0]:
         move = _mover(v.type, by)
@@ -195,7 +198,7 @@ def _table(v: ir.Value, images: tuple[int, ...]) -> _Table | None:
 
 
 def _tables(forms: dict[ir.Value, _Form]) -> dict[ir.Value, dict[ir.Value, _Table]] | None:
-    """Number after some trips -> number before -> what it contributes; None where there are no tables for that."""
+    """Number after some trips -> number before -> its contribution; None where a contribution has no table."""
     found: dict[ir.Value, dict[ir.Value, _Table]] = {}
     for p, form in forms.items():
         found[p] = {}
@@ -217,7 +220,7 @@ def _replace(fn, counted: Counted, trips: int) -> bool:
         return False
     forms: dict[ir.Value, _Form] | None = {
         p: _Form(0, {p: tuple(1 << k for k in range(_width(p.type)))}) for p in state}
-    after: list[dict[ir.Value, tuple[int, dict[ir.Value, _Table]]]] = []  # what 1, 2, ... trips make of each number
+    after: list[dict[ir.Value, tuple[int, dict[ir.Value, _Table]]]] = []  # for 1, 2, ... trips: the form of each number
     while forms is not None and len(after) < trips:
         forms = _trip(loop, forms)
         tables = _tables(forms) if forms is not None and forms.keys() == state else None

@@ -56,7 +56,7 @@ class _Reload:
         return affine(v, self.defs, self.everywhere, self.forms)
 
     def forward(self, block):
-        """Replace loads of elements that were loaded or stored on the only path here."""
+        """Replace loads of elements that were loaded or stored before on the only path to the load."""
         kept = []
         for n, inst in enumerate(block.insts):
             if inst.op is ARRAY_LOAD and is_scalar(inst.result.type):
@@ -94,7 +94,8 @@ class _Reload:
                 self.mapping[inst.result] = carried
 
     def handed(self, form, header, edge) -> Affine:
-        """The value that an index of the block, an affine form, has for control that arrives over an edge."""
+        """The affine form of an index in the header, with the arguments of `edge` in place of the header's
+        parameters."""
         found = Affine(form.constant, {})
         for v, c in form.terms.items():
             if v in header.params:

@@ -44,7 +44,7 @@ def run(fn: ir.Function, options=Options()) -> None:
                             groups.setdefault((loop, found.divisor, found.step, frozenset(found.form.terms.items())),
                                               []).append(found)
     replaced: dict[ir.Value, ir.Value] = {}
-    before: dict[ir.Block, ir.Block] = {}  # header -> a new block on the way in
+    before: dict[ir.Block, ir.Block] = {}  # header -> a new block before it
     for (loop, *_), found in groups.items():
         header = loop.header
         if header not in before:

@@ -212,7 +212,7 @@ def _seen(inst: ir.Inst, aliases: Aliases, quiet: set[ir.Function], own: set[ir.
 
 
 def _is_over_container(inst: ir.Inst) -> bool:
-    """Whether an instruction makes an iterator over a container, or a step of one that is made during the call."""
+    """Whether an instruction makes an iterator over a container, or advances one that was made during the call."""
     made = inst.args[0].inst if inst.op is tables.ITER_NEXT else inst
     return made is not None and made.op is tables.ITER_NEW and isinstance(made.args[0].type, (Container, DictView))
 
@@ -223,7 +223,7 @@ def _is_plain(t: Type) -> bool:
 
 
 def _boxed(v: ir.Value) -> ir.Value:
-    """The value of which an operand of a call of the interpreter is the object."""
+    """The value that was boxed for `v`, an operand of a call of the interpreter."""
     while v.inst is not None and v.inst.op in (pyobject.PY_BOX, containers.HOLDS):
         v = v.inst.args[0]
     return v
@@ -256,7 +256,7 @@ def _is_fresh(v: ir.Value, own: set[ir.Value] | frozenset = frozenset()) -> bool
 def _is_own(load: ir.Inst) -> bool:
     """Whether a load is from a list that is made here, so that the types of its items are known."""
     v = load.args[0]
-    if "what" in load.attrs:  # it opens what another load gives
+    if "what" in load.attrs:  # it unboxes the result of another load
         while v.inst is not None and v.inst.op is structure.TUPLE_GET:
             v = v.inst.args[0]
         return v.inst is not None and _loads(v.inst) and _is_own(v.inst)
@@ -268,5 +268,5 @@ def _is_own(load: ir.Inst) -> bool:
 
 
 def _is_returned(inst: ir.Inst) -> bool:
-    """Whether an instruction opens what a call of the interpreter has returned."""
+    """Whether an instruction unboxes the result of a call of the interpreter."""
     return inst.op is pyobject.PY_UNBOX and "what" not in inst.attrs

@@ -36,7 +36,7 @@ __all__ = ["run"]
 _ROUNDS = 16  # the most blocks for which edges are threaded
 _BACK = 4  # the most blocks on the way to an edge
 _ABOVE = 8  # the most blocks that dominate the first of them and are examined
-_LONGEST = 12  # the most instructions of a block that is left out
+_LONGEST = 12  # the most instructions of a block that is skipped
 _KEPT = RAISES | WRITES | ALLOCATES | CONSUMES | HOST  # an instruction with one of these effects is not copied
 
 
@@ -44,7 +44,7 @@ class _Way(NamedTuple):
     """What is known where control has taken an edge."""
 
     edge: Edge
-    values: dict[Value, Value]  # a value of the block that is left out -> the same value before the edge
+    values: dict[Value, Value]  # value of the skipped block -> the equal value known before the edge
     taken: int  # the target of the branch
 
 
@@ -123,7 +123,7 @@ def _chain(way: tuple[Block, Inst, Edge], edges) -> list[tuple[Block, Edge]]:
 
 
 def _above(block: Block, dom) -> list[Block]:
-    """The nearest blocks whose instructions have all been completed where control arrives at `block`, in order."""
+    """The nearest dominators of `block` whose instructions have all been completed before it, in order."""
     found: list[Block] = []
     for _ in range(_ABOVE):
         above = dom.idom[block]
@@ -137,7 +137,7 @@ def _above(block: Block, dom) -> list[Block]:
 
 
 class _Numbers:
-    """The values that are computed on one way, each once, and the comparisons whose outcome it shows."""
+    """Value numbering along one path: the values that it computes, and the comparisons whose outcome it implies."""
 
     def __init__(self, aliases: Aliases):
         self.aliases = aliases
@@ -160,7 +160,7 @@ class _Numbers:
         return given if given.type is inst.result.type else None
 
     def enter(self, insts) -> None:
-        """Enter what instructions compute."""
+        """Number the results of instructions."""
         for inst in insts:
             if inst.op.effects & WRITES:
                 for key in [key for key, load in self.read.items() if self.aliases.may_change(inst, load)]:
@@ -175,7 +175,7 @@ class _Numbers:
                     self.read[key] = inst
 
     def pass_through(self, block: Block, edge: Edge) -> None:
-        """Enter what the instructions of a block compute, and what control that leaves it by `edge` knows."""
+        """Number the results of a block, and note the outcome of the branch if control leaves by `edge`."""
         self.enter(block.insts)
         last = block.insts[-1]
         if last.op is BRANCH and (made := last.args[0].inst) is not None:

@@ -66,7 +66,7 @@ class Builder(Appender):
         return self.make(CAST, t, value, type=t)
 
     def both(self, one: Value | None, other: Value | None) -> Any:
-        """The test that both tests hold, of which one may be missing."""
+        """The conjunction of two tests, each of which may be None."""
         return other if one is None else one if other is None else self.test(BAND, one, other)
 
     def all(self, tests) -> Value:
@@ -134,7 +134,8 @@ def drop_check(inst: Inst, **attrs) -> None:
 
 
 def drop_flags(inst: Inst) -> None:
-    """Remove what may hold only where the instruction was: flags such as nsw, and which arrays share no memory."""
+    """Remove the attributes that may hold only at the old place of an instruction: flags such as nsw, and the arrays
+    that share no memory."""
     if "flags" in inst.attrs or "noalias" in inst.attrs:
         inst.attrs = {name: value for name, value in inst.attrs.items() if name not in ("flags", "noalias")}
 

@@ -180,7 +180,7 @@ def _float_neutral(value: float, both: bool) -> Callable:
 
 
 def _same(value: bool) -> Callable:
-    """A comparison of an integer with itself."""
+    """The rule for comparisons of an integer with itself."""
 
     def rule(facts, inst):
         return facts.constant(k.Bool, value) if inst.args[0] is inst.args[1] else None

@@ -63,7 +63,7 @@ def _fold(fn: Function, facts: Facts) -> bool:
         for inst in block.insts:
             op, result = inst.op, inst.result
             if op is CONST:
-                if is_refcounted(result.type):  # it stays where it is used
+                if is_refcounted(result.type):  # constants that are objects stay where they are used
                     kept.append(inst)
                 else:
                     mapping[result] = facts.constant(result.type, inst.attrs["value"])

@@ -14,7 +14,8 @@ Before:  branch bit -> set, clear      set: y = ixor x, p ; jump on(y)      clea
 After:   y = ixor x, p ; r = choose bit, y, x ; jump on(r)
 The same holds of two or three bits that are compared with constants, as in `move == 0 ... elif move == 1`, and of the
 element half way between two numbers that the loop carries, with which a binary search compares.
-Of a value that is an int of Python's or one of NumPy's both arms compute the same, one with a check.
+For a value that is Python's int on some paths and NumPy's on others, both arms compute the same number, one of them
+with a check.
 Before:  branch flag -> python, numpy     python: y = iadd_ck n, 1 ; jump on(y)      numpy: z = iadd n, 1 ; jump on(z)
 After:   z = iadd n, 1 ; fits = n in range ; branch fits {likely} -> on(z), arms     arms: branch flag -> python, numpy
 An arm may load an element of an array over which the loop iterates, which exists on every trip.
@@ -102,7 +103,7 @@ def _convert(block, branch, loop, defs, edges) -> list[ir.Block]:
             copy = clone_inst(inst, values, {})
             if copy.op.wrapping is not None:
                 drop_check(copy)
-            if twins:  # its result is that of the other arm, too, where it may wrap
+            if twins:  # where the other arm is taken, flags such as nsw may not hold
                 drop_flags(copy)
             block.insts.append(copy)
         chosen.append(values)

@@ -40,7 +40,7 @@ def run(fn: ir.Function, start: ir.Block) -> None:
 
 
 def _range(loop, before, edges, defs) -> _Loop | None:
-    """for i in range(start, stop, step): the header leaves when no trips are left."""
+    """Match `for i in range(start, stop, step)`: the header leaves when no trips are left."""
     header, parts = loop.header, counts_down(loop, defs, edges)
     if (parts is None or [edge for _, edge in loop.exits()] != [parts[2]]
         or any(i.op.effects for i in header.insts[:-1])):
@@ -58,7 +58,7 @@ def _range(loop, before, edges, defs) -> _Loop | None:
 
 
 def _while(loop, before, edges, defs) -> _Loop | None:
-    """while i < stop: tested before the loop, and again at the end of each trip."""
+    """Match `while i < stop`, tested before the loop, and again at the end of each trip."""
     header, exits, asks = loop.header, loop.exits(), before.insts[-1]
     if len(exits) != 1 or len(loop.latches) != 1 or exits[0][0] is not loop.latches[0] or asks.op is not control.BRANCH:
         return None

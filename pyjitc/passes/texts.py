@@ -107,7 +107,7 @@ def _equal(facts: Facts, inst: Inst) -> Value | None:
         return facts.constant(Bool, False)
     one = facts.make(a.IEQ, facts.make(t.STR_LEN, y, type=Int, loc=inst.loc), facts.constant(Int, 1), type=Bool)
     form = facts.make(t.STR_FORM, y, type=Int)
-    first = facts.make(t.STR_CODE, y, facts.constant(Int, 0), form, type=Int, loc=inst.loc)  # of '' the 0 that ends it
+    first = facts.make(t.STR_CODE, y, facts.constant(Int, 0), form, type=Int, loc=inst.loc)  # for '' the 0 behind it
     return facts.make(a.BAND, one, facts.make(a.IEQ, first, code, type=Bool), type=Bool, loc=inst.loc)
 
 

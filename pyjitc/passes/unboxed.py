@@ -82,13 +82,13 @@ class _Plan:
         self.work: list[tuple[ir.Value, ...]] = []
 
     def different(self) -> list[tuple[ir.Value, ir.Value]]:
-        """The pairs of lists of which no number may be in both."""
+        """The pairs (list with stores, list that is copied) that must not share a list of numbers."""
         stored = dict.fromkeys(root for root, _ in self.stores.values())
         return [(x, y) for x in stored for y in self.uses if x is not y or x.type.item not in NUMBERS]
 
 
 def _plan(loop, defs, edges):
-    """How the nest is copied; None where it is not."""
+    """The plan by which a nest is copied; None where it is not copied."""
     insts = [inst for block in loop.blocks for inst in block.insts]
     if len(insts) > MAX_INSTS or not all(map(_runs_no_code, insts)):
         return None
@@ -177,7 +177,7 @@ def _is_known(v: ir.Value, loop, defs) -> bool:
 
 
 def _before(b, v: ir.Value, loop, defs, made: dict) -> ir.Value:
-    """The value, computed before the nest. made: the values so far."""
+    """Compute a value before the nest. made: the values that have been computed so far."""
     inst = v.inst
     if inst is None or defs.block_of[v] not in loop.blocks:
         return v
@@ -191,8 +191,7 @@ def _before(b, v: ir.Value, loop, defs, made: dict) -> ir.Value:
 
 
 def _root(x: ir.Value, loop, defs) -> tuple[ir.Value | None, ir.Inst | None]:
-    """The list of numbers, or of lists of numbers, from before the loop that a list is, or an item of; and the load of
-    that item."""
+    """(the list from before the loop that `x` is, or of which `x` is an item; the load of that item, or None)"""
     if type(x.type) is not List or x.type.item not in NUMBERS:
         return None, None
     if defs.block_of[x] not in loop.blocks:

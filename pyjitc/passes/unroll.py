@@ -26,7 +26,7 @@ from .rewrite import clone_blocks
 
 __all__ = ["run", "unroll"]
 
-_ROOM = 160  # the most operations that such a loop may become
+_ROOM = 160  # the most operations of such a loop after unrolling
 _FREE = frozenset((control.CONST, TUPLE_MAKE, TUPLE_AT, TUPLE_GET))  # operations that cost nothing there
 _MOST = 1_000  # the most operations that a loop of FEW iterations may become: nests of such loops double at each level
 

@@ -46,15 +46,15 @@ from .rewrite import Builder, clone_inst, substitute
 __all__ = ["run"]
 
 LANES = 8
-_LEAST = 3  # operations on floats and loads in inner loops with which it is worth it
+_LEAST = 3  # the fewest operations on floats, and loads, of inner loops that are worth it
 _PARTS = (a.REAL, a.IMAG)
-_MOST = 300  # instructions of the loop: many of them are made LANES times
+_MOST = 300  # the most instructions of the loop: many of them are made LANES times
 _GUARDED = 4  # the most accesses to memory that only some iterations make, each of which becomes LANES branches
 _NEAR, _STEP = 1 << 32, 1 << 12  # a counter that starts below and takes such steps takes days to overflow
 
 
 class _Unfit(Exception):
-    """The loop stays as it is."""
+    """Raised where a loop cannot be vectorised, and stays as it is."""
 
 
 def run(fn: ir.Function, options=Options()) -> None:
@@ -120,7 +120,7 @@ def _carry_parts(fn: ir.Function, nest: LoopNest, blocks: list[ir.Block]) -> Non
 
 
 def _source(x: ir.Value) -> ir.Value:
-    """The complex number that conversions made x of."""
+    """The complex number from which conversions made x."""
     while x.inst is not None and x.inst.op is a.CAST and k.is_complex(x.inst.args[0].type):
         x = x.inst.args[0]
     return x
@@ -139,8 +139,9 @@ def _parts(x: ir.Value, b: Builder) -> list[ir.Value]:
 
 
 class _Exits:
-    """Where the lanes of an inner loop go. masks: block outside -> the lanes that have left for it; values: its
-    parameters, and values of the loop that are read after it -> what lanes had when they left."""
+    """The exits that the lanes of an inner loop have taken. masks: block outside -> the lanes that have left to it;
+    values: parameter of such a block, or value of the loop that is read after it -> its value in each lane when that
+    lane left."""
 
     def __init__(self, masks: dict[ir.Block, ir.Value], values: dict[ir.Value, ir.Value]):
         self.masks, self.values = masks, values
@@ -154,10 +155,10 @@ class _Exits:
 
 
 class _Lanes:
-    """Makes the copy. varying: values that differ between the iterations; same: value that does not -> its copy;
-    vectors, single: value that does -> the vector of it, or the numbers of the iterations where these are at hand;
-    mask: the lanes for which a block runs, None for all; arriving: block -> (mask, arguments) of each edge to it so
-    far; made: the new blocks; work: operations on vectors of floats, and loads, in inner loops."""
+    """Makes the vectorised copy of a loop. varying: values that differ between the iterations; same: value that does
+    not -> its copy; vectors, single: value that does -> the vector of it, or its numbers in the iterations; mask:
+    the lanes for which a block runs, None for all; arriving: block -> (mask, arguments) of each edge to it so far;
+    made: the new blocks; work: operations on vectors of floats, and loads, in inner loops."""
 
     def __init__(self, counted: Counted, nest: LoopNest, aliases: Aliases, defs: Definitions, edges,
                  options: Options):
@@ -170,7 +171,7 @@ class _Lanes:
         self.arriving: dict[ir.Block, list] = {self.header: [(None, ())]}
         self.made: list[ir.Block] = []
         self.loaded: dict[tuple, ir.Value] = {}  # operands of a load -> its result in each iteration
-        self.chain: list[ir.Inst] = []  # instructions on what one iteration hands to the next
+        self.chain: list[ir.Inst] = []  # instructions on the values that iterations carry to the next one
         self.splats: dict[ir.Value, ir.Value] = {}
         self.constants: dict[tuple, ir.Value] = {}
         self.done: set[ir.Inst] = set()  # instructions of inner loops that were made before these
@@ -188,7 +189,7 @@ class _Lanes:
             raise _Unfit
         for one in [one for one in self.nest.loops if _is_in(one, loop)]:
             if sum([source in one.blocks for source, _, _ in self.edges[one.header]]) != 1:
-                raise _Unfit  # of several edges back
+                raise _Unfit  # several back edges
         self.carried = {p for p in self.header.params if p not in counted.steps and p not in counted.strides}
         self.counting: set[ir.Inst] = set()
         self.sums = {p for p in self.carried if p.type is k.Int and self.is_sum(p)}
@@ -222,7 +223,7 @@ class _Lanes:
         return trips is not None and trips <= MOST_UNROLLED and len(loop.exits()) == 1
 
     def is_own(self, store: ir.Inst, other: ir.Inst) -> bool:
-        """Whether two accesses are to one element, which is another one in each iteration."""
+        """Whether two accesses of an iteration are to the same element, and to a different one in each iteration."""
         n = store.args[0].type.ndim + 1
         return (store.args[:n] == other.args[:n] and store.args[0].type.layout == "C"
                 and any([self.counted.steps.get(index) for index in store.args[1:n]]))
@@ -269,7 +270,7 @@ class _Lanes:
         return True
 
     def is_near(self, v: ir.Value, seen: set[ir.Value]) -> bool:
-        """Whether a number is only counted up and down, from a small number on."""
+        """Whether a number starts small and is only counted up and down."""
         if v in seen:
             return True
         seen.add(v)
@@ -282,8 +283,8 @@ class _Lanes:
             self.is_near(edge.args[block.params.index(v)], seen) for _, _, edge in self.edges[block]])
 
     def find_varying(self) -> None:
-        """What varies: what depends on the number of the iteration, what a branch chooses, and what an inner loop
-        leaves behind, in which each lane may make another number of trips."""
+        """Find the values that vary: those that depend on the number of the iteration, those that a branch chooses, and
+        those that an inner loop leaves behind, in which each lane may make another number of trips."""
         blocks, of = self.loop.blocks, self.nest.of
         home = {v: of[block] for block in blocks
                 for v in (*block.params, *[inst.result for inst in block.insts if inst.result is not None])}
@@ -365,8 +366,8 @@ class _Lanes:
         return self.made
 
     def in_turn(self, now: dict[ir.Value, ir.Value]) -> dict[ir.Value, ir.Value]:
-        """What one iteration hands to the next is computed for one lane after the other. now: parameter of the header
-        -> what the first one gets; returns what the last one hands on."""
+        """Compute the values that iterations carry to the next one, for one lane after the other. now: parameter of the
+        header -> its value in the first lane; returns the values after the last lane."""
         (_, _, edge), = [one for one in self.edges[self.header] if one[0] in self.loop.blocks]
         onward = dict(zip(self.header.params, edge.args))
         totals = {p: v for p, v in now.items() if p in self.sums}
@@ -401,7 +402,8 @@ class _Lanes:
         self.current.insts.append(ir.Inst(op, args, attrs, None, self.b.loc, targets))
 
     def region(self, loop, whole: ir.Value | None, exits: _Exits | None) -> None:
-        """Copy the blocks of a loop, of which `whole` are the lanes: inner loops become loops, the rest one line."""
+        """Copy the blocks of a loop that the lanes `whole` run: inner loops become loops, the rest straight-line
+        code."""
         for block in loop.blocks:
             here = self.nest.of[block]
             if here is not loop:
@@ -409,7 +411,7 @@ class _Lanes:
                     self.inner(here, whole)
                 continue
             arrived = self.arriving.pop(block)
-            # all lanes are here where none is on the way to another block, or has left
+            # all lanes run this block if none is on the way to another block, or has left
             self.full = loop is self.loop and not self.arriving
             self.mask = None if self.full else _joined(self, [mask for mask, _ in arrived])
             if block is not loop.header:
@@ -420,7 +422,7 @@ class _Lanes:
             self.leave(block.terminator, loop, exits)
 
     def leave(self, inst: ir.Inst, loop, exits: _Exits | None) -> None:
-        """Note what goes along the edges from the end of a block."""
+        """Record the mask and the arguments of each edge from the end of a block."""
         staying = [edge.block in self.loop.blocks for edge in inst.targets]
         masks = [self.mask]
         if inst.op is c.BRANCH and inst is not self.header.terminator:
@@ -446,7 +448,8 @@ class _Lanes:
                     exits.values[p] = self.each(SELECT, mask, self.vector(x), exits.values[p])
 
     def give_up(self, test: ir.Value) -> None:
-        """Let the loop as it was make these iterations from the first on if one leaves it here, or raises."""
+        """Let the original loop repeat the iterations of all lanes if the test holds in one, which leaves the loop or
+        raises."""
         if self.stored:
             raise _Unfit
         stay = ir.Block("stay")
@@ -456,7 +459,7 @@ class _Lanes:
         self.start(stay)
 
     def join(self, block: ir.Block, arrived) -> None:
-        """Choose the parameters of a block."""
+        """Compute the parameters of a block by selects among the arguments of the edges to it."""
         for n, p in enumerate(block.params):
             if p not in self.varying:
                 self.same[p] = self.once(arrived[0][1][n])
@@ -508,7 +511,7 @@ class _Lanes:
                 (mask, [exits.values.get(p, x) for p, x in zip(block.params, given[block])]))
 
     def hoist(self, loop) -> None:
-        """Make loads of an inner loop before it, where all iterations make them in its first trip."""
+        """Hoist out of an inner loop the loads that all lanes run in its first trip."""
         self.full = True
         counted = find(loop, self.defs, self.edges)
         own = [block for block in loop.blocks if self.nest.of[block] is loop]
@@ -542,7 +545,7 @@ class _Lanes:
         return {p for edge in self.exits(loop) for p in edge.block.params}
 
     def exits_of(self, loop) -> _Exits:
-        """The exits of a loop that no lane has left yet."""
+        """The initial `_Exits` of a loop, which no lane has left yet."""
         own = {v for v, home in self.home.items() if _is_in(home, loop)}
         outside = [block for block in self.loop.blocks if block not in loop.blocks]
         read = {v: None for block in outside for inst in block.insts
@@ -559,7 +562,8 @@ class _Lanes:
     # -- values
 
     def both(self, test: ir.Value) -> ir.Value:
-        """The lanes of the mask for which a test holds; in others the test may be poison, which a select stops."""
+        """The lanes of the mask for which a test holds; the select keeps poison of the test in other lanes from
+        spreading."""
         if self.mask is None:
             return test
         return self.each(SELECT, self.mask, test, self.constant(k.Bool, False))
@@ -589,7 +593,7 @@ class _Lanes:
         return [self.once(x)] * LANES
 
     def splat(self, x: ir.Value) -> ir.Value:
-        """A vector of the same number; of one from outside of the loop once."""
+        """A vector with the same number in all lanes; that of a number from outside of the loop is made once."""
         found = self.splats.get(x)
         if found is None:
             b = self.ahead if x in self.defs.block_of and x not in self.home else self.b
@@ -762,7 +766,7 @@ class _Lanes:
             self.loaded[tuple(inst.args)] = inst.result
 
     def alike(self, v: ir.Value, known: ir.Value) -> None:
-        """Let a value be another one."""
+        """Let `v` have the translation of `known`, which is equal."""
         if known in self.same:
             self.same[v] = self.same[known]
         elif v is not known:
@@ -783,7 +787,7 @@ def _is_small(v: ir.Value, limit: int) -> bool:
 
 
 def _is_in(loop, outer) -> bool:
-    """Whether a loop is another one, or inside it."""
+    """Whether a loop is `outer` or inside it."""
     while loop is not None and loop is not outer:
         loop = loop.parent
     return loop is outer

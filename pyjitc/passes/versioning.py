@@ -4,12 +4,12 @@ Runs after simplify, when loops over ranges are counted loops of plain ints. Whe
 its counters, a guard in wide integers before the nest decides between two copies: one without these checks (and with
 wrapping arithmetic where the guard excludes overflow), and the original loop, which fails at the same iteration, after
 the same writes, with the same error. The guard also tests whether the arrays of a nest share no memory, if they are
-few, and whether its innermost loops are so short that polls for signals between them are enough (`polling.py`). Of an
-index that is the least or the greatest of two numbers each side is tested for itself: `min(i + r, n)` is below a limit
-where n is. The same holds for the bounds of a loop: `for j in range(max(0, i - r), min(n, i + r + 1))`. A branch that
-is reached on every trip, has an invariant condition and leaves the loop counts as a check, too: `for x, y in points`
-tests the length of a row on every trip. Innermost loops in whose copy checks stay, since their bounds come from memory,
-get guards of their own there.
+few, and whether its innermost loops are so short that polls for signals between them are enough (`polling.py`). Where
+an index is the minimum or the maximum of two numbers, each of these is tested: `min(i + r, n)` is below a limit where n
+is. The same holds for the bounds of a loop: `for j in range(max(0, i - r), min(n, i + r + 1))`. A branch that is
+reached on every trip, has an invariant condition and leaves the loop counts as a check, too: `for x, y in points` tests
+the length of a row on every trip. Innermost loops in whose copy checks stay, since their bounds come from memory, get
+guards of their own there.
 Before:  header(i, left): ... j = check_index i, n ; x = array_load a, j
 After:   g = affine_in_range ... ; branch g -> fast header(i, left): ... x = array_load a, i      and the loop as before
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, effects and their order; grows the code, up to a limit.
@@ -46,7 +46,7 @@ LEAST = 100
 MAX_ARRAYS = 4  # the most arrays that are compared for shared memory
 MAX_WAYS = 8  # the most exits of a loop whose conditions the guard tests
 MAX_WORK = 1 << 28  # the most operations of an innermost loop that runs to its end without a poll: less than 100 ms
-_LARGEST = 1 << 20  # the most that a product of two values is multiplied by in a guard
+_LARGEST = 1 << 20  # the largest factor by which a guard multiplies a product of two values
 _SETTLING = (CAST, IAND, IMOD, SELECT)
 _ROOM = 1 << 62  # the bound for the start of a sum, and for what a loop adds to it
 
@@ -58,8 +58,8 @@ def run(fn: ir.Function, options=None) -> None:
 
 
 def _run(fn: ir.Function, only: set[ir.Block] | None) -> set[ir.Block]:
-    """Version loops, or with `only` innermost loops with these headers alone; returns the headers of innermost loops in
-    copies without checks in which checks stay."""
+    """Version all loops, or with `only` just the innermost loops with these headers. Returns the headers of those
+    innermost loops of fast copies in which checks stay."""
     nest = LoopNest(fn)
     left: set[ir.Block] = set()
     if not nest.loops:
@@ -165,7 +165,8 @@ class _Plan:
         return [self.key(form, limit)] if form.terms or form.constant < 0 else []
 
     def best(self, forms: list[Affine]) -> Affine | None:
-        """Of forms of which one must not be negative, a constant or the one that varies least."""
+        """The form to test if one of `forms` must not be negative: a constant that is not, else the one with the fewest
+        counters."""
         def varies(one):
             return (bool(one.terms) or one.constant < 0, not one.terms,
                     len([v for v in one.terms if v in self.counters]))
@@ -379,8 +380,9 @@ class _Planner:
                         *[plan.below(form, limit, bounds) for form in above])
 
     def sides(self, value, depth=3) -> tuple[list[Affine], list[Affine]] | None:
-        """(forms that must not be negative, forms that must be below a limit) for a value to be in range; of the two
-        options of a minimum, one below the limit is enough, and the one that changes less is asked."""
+        """(forms that must not be negative, forms that must be below a limit) for a value to be in range; for a minimum
+        it is enough that one of the two numbers is below the limit, for a maximum that one is not negative: the number
+        that changes less is tested."""
         clamp = clamped(value) if depth and not self.is_outside(value) else None
         if clamp is None:
             form = self.form_of(value)
@@ -421,8 +423,8 @@ def _is_invariant(condition, loop, defs) -> bool:
 
 
 def _sums(loop, nest, defs, edges, plan) -> None:
-    """Add sums of small numbers, which cannot overflow if the loops in which they are added make few enough trips. A
-    sum may go through all loops of a nest, or start anew in an inner one."""
+    """Add to the plan the sums of small numbers, which cannot overflow if the loops in which they are added make few
+    enough trips. A sum may go through all loops of a nest, or start anew in an inner one."""
     def is_outside(v) -> bool:
         return defs.block_of.get(v) not in loop.blocks
 
@@ -462,8 +464,8 @@ def _sums(loop, nest, defs, edges, plan) -> None:
 
 
 def _added(p, loop, defs, edges) -> dict[ir.Inst, None]:
-    """The additions of small numbers that make all that the header's parameter p becomes in a loop; empty where there
-    are none, or anything else contributes."""
+    """The additions by which a loop changes the header's parameter p, if it only adds small numbers to it; else
+    empty."""
     checks: dict[ir.Inst, None] = {}
     k, seen = loop.header.params.index(p), {p}
     work = [edge.args[k] for source, _, edge in edges[loop.header] if source in loop.blocks]
@@ -706,7 +708,7 @@ def _version(fn, loop, plan, defs, number, found, aliases, left):
 
 
 def _other_form(outer: Counted) -> ir.Edge | None:
-    """An edge to a loop that does the same with all checks, if the branch to this one has decided between the two."""
+    """An edge to the copy of `outer` that keeps all checks, if the branch to `outer` chooses between the two."""
     for edge in outer.entry_inst.targets if "alike" in outer.entry_inst.attrs else ():
         if edge is not outer.entry:
             return ir.Edge(edge.block, list(edge.args))
@@ -714,7 +716,8 @@ def _other_form(outer: Counted) -> ir.Edge | None:
 
 
 def note_distinct(fn, blocks, distinct) -> None:
-    """Note on accesses of arrays which others they share no memory with. distinct: array -> those others."""
+    """Record on the accesses to an array with which other arrays it shares no memory. distinct: array -> those
+    others."""
     group, names = fn.flags.alias_groups + 1, {x: n for n, x in enumerate(distinct)}
     fn.flags = fn.flags._replace(alias_groups=group)
     for inst in (inst for block in blocks for inst in block.insts):
@@ -764,7 +767,8 @@ def _most_trips(plan) -> dict[ir.Block, int]:
 
 
 def _on_the_way(b: Builder, plan, condition, loop, defs):
-    """The test `condition`, and that none of the branches with invariant conditions (`ways`) leaves the loop."""
+    """Append the test that `condition` holds, and that none of the branches with invariant conditions (`ways`) leaves
+    the loop."""
     for asked, way in dict.fromkeys(plan.ways.values()):
         if defs.block_of.get(asked) in loop.blocks and (plan.fixed is None or asked.inst not in plan.fixed.insts):
             asked = b.test(asked.inst.op, *asked.inst.args)
@@ -774,7 +778,7 @@ def _on_the_way(b: Builder, plan, condition, loop, defs):
 
 
 def _sum_up(b: Builder, plan, condition):
-    """The test `condition` and that all sums fit in 64 bits until the loop ends."""
+    """Append the test that `condition` holds and all sums fit in 64 bits until the loop ends."""
     for (start, lengths), most in plan.sums.items():
         trips = int((_ROOM // most) ** (1 / len(lengths)))
         tests = []
@@ -788,14 +792,14 @@ def _sum_up(b: Builder, plan, condition):
 
 
 def _short(b: Builder, rows, condition):
-    """The test `condition` and that these loops are not longer than allowed."""
+    """Append the test that `condition` holds and these loops are not longer than allowed."""
     for length, most in dict.fromkeys(rows.values()):
         condition = b.both(condition, b.test(ILE, length, b.const(Int, most)))
     return condition
 
 
 def no_overlap(b: Builder, distinct, condition, aliases):
-    """The test `condition` and that no two of these arrays share memory, where that is not known."""
+    """Append the test that `condition` holds and no two of these arrays share memory, where that is not known."""
     pairs: dict[frozenset, tuple] = {}
     for x, others in distinct.items():
         pairs.update((frozenset((x, y)), (x, y)) for y in others if frozenset((x, y)) not in pairs

@@ -71,7 +71,7 @@ def exact_log(x):
 
 
 def pow(x, y):
-    """By a logarithm in two parts. The special cases are those of IEEE 754."""
+    """x ** y by a logarithm in two parts. The special cases are those of IEEE 754."""
     size = FABS(x)
     large, small = exact_log(size)
     p, p_low = two_product(large, y)

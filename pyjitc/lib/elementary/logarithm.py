@@ -66,7 +66,7 @@ def series_single(f):
 
 
 def at_ends(found, x):
-    """The logarithm of x, of which `found` is the value for positive finite numbers only."""
+    """The logarithm of any x; `found` is its value if x is positive and finite."""
     found = SELECT(FLT(x, INF), found, x)  # inf and nan
     found = SELECT(FEQ(x, 0.0), -INF, found)
     return SELECT(FLT(x, 0.0), NAN, found)

@@ -119,7 +119,7 @@ def split(x):
 
 
 def at_ends(found, x):
-    """The logarithm of x, of which `found` is the value for positive finite numbers only."""
+    """The logarithm of any x; `found` is its value if x is positive and finite."""
     found = SELECT(FLT(x, INF), found, x)
     found = SELECT(FEQ(x, ZERO), MINUS_INF, found)
     return SELECT(FLT(x, ZERO), NAN, found)

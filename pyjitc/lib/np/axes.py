@@ -38,14 +38,14 @@ AXES: tuple[tuple[str, int | None, str], ...] = (
     ("source", 1, "moveaxis"), ("destination", 2, "moveaxis"), ("start", 2, "rollaxis"),
     ("axisa", 2, "cross"), ("axisb", 3, "cross"), ("axisc", 4, "cross"),
 )
-# Those that take no bool as an axis: they, or what they call, convert it by NumPy's own function
+# The functions that take no bool as an axis: they, or what they call, convert it by NumPy's own function
 _NO_BOOLS = frozenset("""
     sum prod min max amin amax mean std var any all ptp nansum nanprod nanmin nanmax nanmean nanstd nanvar nancumsum
     nancumprod nanargmin nanargmax cumsum cumprod argmin argmax count_nonzero trapezoid unwrap cumulative_sum
     cumulative_prod argsort argpartition repeat take compress append concatenate concat transpose permute_dims squeeze
     packbits unpackbits vecdot linalg.vecdot apply_over_axes
 """.split())
-# Those that convert a single axis in another way than each of several
+# The functions that convert a single axis in another way than each axis of several
 _ONE_NUMBER = {"linalg.norm": int, "linalg.vector_norm": int, "tensordot": operator.index}
 
 
@@ -75,8 +75,8 @@ _EXAMPLES = {k.Bool: True, k.Float: 1.0, k.Complex: 1j}  # a value of each of Py
 
 
 def as_axis(x, convert=operator.index, of_many=operator.index):
-    """An axis, or a tuple of axes, as an int or a tuple of ints, by a function for one axis and one for each of many;
-    what is no number is left to the function."""
+    """An axis as an int, or a tuple of axes as a tuple of ints. convert: converts a single axis; of_many: converts each
+    axis of a tuple. A value that is no number is returned unchanged, for the function to judge."""
     if x.type is k.Int or not (x.known or k.is_number(x.type)):
         return x
     try:
@@ -91,7 +91,7 @@ def as_axis(x, convert=operator.index, of_many=operator.index):
 
 
 def _ints(value, convert, of_many):
-    """A constant axis, or constant axes, converted to ints; the value itself where it has them already."""
+    """A constant axis, or constant axes, converted to ints; the value itself if these are ints already."""
     if isinstance(value, tuple):
         items = tuple([_ints(item, of_many, of_many) for item in value])
         return value if all(map(operator.is_, items, value)) else items

@@ -91,7 +91,7 @@ def best_of_float(x, n, key, backwards, name):
 
 
 def place(a, x, lo, hi, key, left):
-    """Where x belongs: left of the items that are equal to it, or right of them."""
+    """The index at which x is to be inserted: before the items that are equal to it if `left`, else behind them."""
     if lo < 0:
         raise ValueError("lo must be non-negative")
     if hi is None:

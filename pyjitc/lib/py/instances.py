@@ -59,8 +59,8 @@ def _asks(function, name):
 
 
 class ByMethods(Protocol):
-    """The operations that a method of the object's class defines. What the class does not define means what the next
-    protocol in the order of base classes says."""
+    """The operations that a method of the object's class defines. The next protocol in the order of base classes gives
+    the meaning of operations that the class does not define."""
 
     def unary(self, op, x):
         found = classes.unary(op, x)
@@ -186,7 +186,7 @@ def converted(function, x, cls, message):
 
 
 def converted_by(function, method, x):
-    """What `function` makes of the result of a method, which is called even if its result is known."""
+    """Apply `function` to the result of a method. The method is called even if its result is known."""
     return function(method(x))
 
 

@@ -460,7 +460,7 @@ def extreme_of(iterable, name, default):
 
 
 def extreme_by(iterable, name, key, default):
-    """The same with a key function."""
+    """max() or min() of the items by a key function; see `extreme_of`."""
     state = advance(iterate(iterable))
     if not state[0]:
         return of_nothing(name, default)
@@ -478,7 +478,7 @@ def extreme_by(iterable, name, key, default):
 
 
 def _message(function, *args) -> str:
-    """What the interpreter says of a wrong call, which depends on its version."""
+    """The interpreter's message for a wrong call, which depends on its version."""
     try:
         function(*args)
     except (TypeError, ValueError) as error:

@@ -147,8 +147,8 @@ def pairwise(iterable):
 
 @intrinsic
 def put_now(now, state):
-    """Store the state of groupby(). What is inferred before all types of the items are known stays in the program: code
-    for a cell of fewer types, which nothing reaches."""
+    """Store the state of groupby(). Code that was inferred before all types of the items were known, for a cell of
+    fewer types, stays in the program, but never runs."""
     if state.type is now.type.state:
         return Apply(CELL_STORE, now, state)
     return Throw(RuntimeError, "groupby() has met an item of another type")
@@ -156,9 +156,9 @@ def put_now(now, state):
 
 def grouped(iterable, function):
     """groupby(). The cell `now` has the item that was read last, its key, the number of the group that reads, -1 at the
-    end, and what is known of the item: 0 if its group has yielded it, 1 if it is the first of its group, and 2 if a
-    group has read it and stopped, since it has another key. As in CPython, the keys are then compared once more. Items
-    and keys that may have several types stay one value in a tuple: a call would be made for each of the types."""
+    end, and the state of the item: 0 if its group has yielded it, 1 if it is the first of its group, and 2 if a group
+    has read it and stopped, since it has another key. As in CPython, the keys are then compared once more. Items and
+    keys that may have several types stay one value in a tuple: a call would be made for each of the types."""
     it = iter(iterable)
     for value in it:
         now = iter(PACK((value, key_of(value, function)), 0, 1, name="now"))
@@ -237,8 +237,8 @@ def tees(it, saved, n, made):
 
 
 def tee_step(s):
-    """A step of one of the iterators of tee(): the items in `saved`, which the iterators read so far, and then the next
-    items of `it`, which it appends to `saved`."""
+    """A step of one of the iterators of tee(). It yields the items in `saved`, which other iterators have read from
+    `it`, and then the next items of `it`, which it appends to `saved`."""
     it = STRUCT_GET(s, field="0")
     saved = STRUCT_GET(s, field="1")
     at = STRUCT_GET(s, field="2")

@@ -46,8 +46,9 @@ cuda_rules, refusals = lazy("pyjitc.lib.cuda.rules"), lazy("pyjitc.lib.refusals"
 
 
 class _Functions(dict):
-    """Meanings of functions of which an argument is any Python object: they are called in the interpreter. Exceptions
-    are functions that accept all iterables, and functions of the program and of this package, which are compiled."""
+    """The meanings of functions with an argument that is any Python object: they are called in the interpreter.
+    Exceptions are functions that accept all iterables, and functions of the program and of this package, which are
+    compiled."""
 
     def get(self, target, default=None):
         if target in _NATIVE:

@@ -232,7 +232,7 @@ def store(x: Expr, name: str, value: Expr) -> Expr:
         if is_descriptor(found, "__set__"):
             return CallValue(ClassAttribute(type(found), "__set__"), constant(found), x, value)
         if is_property(found) or own(type(found), "__set__") is UNWRITTEN:
-            # the interpreter raises that there is none
+            # the interpreter raises the error for the missing method
             return by_python(setattr, x, constant(name), value)
         raise NotNative(f"{cls.__name__}.{name} is {with_article(type(found).__name__)}, whose own code "
                         "stores the attribute",
@@ -322,7 +322,7 @@ def attribute_or(x, name, default):
 
 def attribute_named(x: Expr, name: Expr, default, start: str | None) -> Expr:
     """getattr(x, name, *default) with a name that is computed: it is compared with those that the class knows. start:
-    what the name of a method begins with; None: it is no method."""
+    the beginning of the name where the result is called, so that it may be a method; else None."""
     what = "attributes that getattr() may ask for"
     names = constant(() if x.type is NoneType else _stored_names(x.type.cls, what) if start is None else
                      _names_of_methods(x.type.cls, what, start))

@@ -1,5 +1,5 @@
-"""What the methods of the containers of `pyjitc.typed` are made of, beside the functions on native lists: the native
-list or table that an object owns, positions in it, and the conversion of what is stored to the type of its items."""
+"""The parts of the methods of containers of `pyjitc.typed`, besides the functions on native lists: the native list or
+table that an object owns, positions in it, and the conversion of what is stored to the type of its items."""
 from __future__ import annotations
 
 import numpy as np
@@ -39,7 +39,7 @@ def native(x):
 
 @intrinsic
 def like(x):
-    """A new object of the class of `x`; of a class of the program, of its base class here."""
+    """A new object of the class of `x`. If that is a class of the program, its base class in `pyjitc.typed` is used."""
     return Call(begun, Apply(OBJECT_NEW, cls=next(cls for cls in x.type.cls.__mro__ if NATIVE in vars(cls))))
 
 
@@ -85,7 +85,7 @@ def _native(t: Type) -> Type | None:
 
 
 def _held(t: Type) -> Type | None:
-    """What the table that an object of type t owns would be as a Python object; None where it owns none."""
+    """The Python type (a dict or a set) of the table that an object of type t owns; None where it owns none."""
     found = _native(t)
     return found.of if isinstance(found, k.NativeTable) else None
 

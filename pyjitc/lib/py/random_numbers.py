@@ -135,7 +135,7 @@ _REJECTING = {"gammavariate": (0, "alpha"), "vonmisesvariate": (1, "kappa")}
 
 
 def _rejecting(name, args, kwargs):
-    """The arguments of a method, with those marked of which the method has no derivative."""
+    """The arguments of a method; those with respect to which it has no derivative are marked."""
     at, keyword = _REJECTING[name]
     args = [Apply(REJECTING, x) if n == at and is_float(x.type) else x for n, x in enumerate(args)]
     return args, {key: Apply(REJECTING, x) if key == keyword and is_float(x.type) else x for key, x in kwargs.items()}

@@ -165,7 +165,7 @@ def step_of_list(s):
 
 @unpolled
 def replace(x, items):
-    """Store sorted items, of a native list, in the place of those from which they were copied."""
+    """Replace the items by `items`, a native list that has them in order."""
     n = NATIVE_LEN(items)
     if NATIVE_LEN(native(x)) != n:
         raise ValueError("list modified during sort")
@@ -308,7 +308,7 @@ def slot_from(x, at, size, message):
 
 
 def following(x, at, size, message):
-    """The same for the interpreter: StopIteration where there is none."""
+    """The slot of the next key from `at` on, for the interpreter's iterator: StopIteration where there is none."""
     at = slot_from(x, max(at, 0), size, message)
     if at < 0:
         raise StopIteration

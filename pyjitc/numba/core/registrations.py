@@ -22,7 +22,7 @@ iternext_impl = iterator_impl = lower_builtin
 
 
 class RefType(enum.Enum):
-    """What an extension says about the references that its iterators give."""
+    """How the iterators of an extension return references: as new ones, or borrowed."""
 
     BORROWED, NEW, UNTRACKED = 1, 2, 3
 
@@ -58,7 +58,7 @@ class _Template:
 
 
 def make_overload_template(*args, **kwargs) -> type:
-    """A class of signatures, made of an overload; without an effect, as what an extension does with it."""
+    """A class of signatures that an extension makes of an overload. It has no effect."""
     return type("Template", (_Template,), {})
 
 

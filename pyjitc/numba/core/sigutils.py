@@ -1,4 +1,4 @@
-"""numba.core.sigutils: what a signature is."""
+"""numba.core.sigutils: tests for signatures, and their parts."""
 from __future__ import annotations
 
 from .. import types

@@ -12,12 +12,12 @@ __all__ = ["LAPACK"]
 
 
 class LAPACK:
-    """What numba.np.linalg calls `_LAPACK`."""
+    """The class that numba.np.linalg calls `_LAPACK`."""
 
     def numba_xgesv(self, dtype):
         """A function of the kind of the numbers, n, how many right sides there are, and the matrices A and B with their
-        first strides, in the order of Fortran. It replaces B by the solution of A X = B, and keeps A and the pivots as
-        they are. The result is 0, or 1 where A is singular."""
+        first strides, in the order of Fortran. The function replaces B by the solution of A X = B, and keeps A and the
+        pivots as they are. The result is 0, or 1 where A is singular."""
         number = as_dtype(dtype).type
 
         @register_jitable

@@ -52,7 +52,8 @@ class Type(TypeName, metaclass=_Interned):
 
     @property
     def _code(self) -> int:
-        """The number of the type in this process, which no type that is gone has had; extensions have tables by it."""
+        """The number of the type in this process, which no other type ever had: extensions use it as a key of
+        tables."""
         if self not in _CODES:
             _CODES[self] = next(_NEXT_CODE)
         return _CODES[self]

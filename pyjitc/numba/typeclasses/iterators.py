@@ -33,7 +33,7 @@ class NumpyNdIterType(Type):
 
     @property
     def yield_type(self):
-        """What one step yields: a view of an element of each operand."""
+        """The type of the item of a step: a view of an element of each operand."""
         return BaseTuple.from_types(self.views) if len(self.arrays) > 1 else self.views[0]
 
     @functools.cached_property

@@ -251,7 +251,8 @@ class Activity:
         return self.classes.of(v) in self.active
 
     def _relations(self) -> tuple[dict[Value, set[Value]], dict[Value, set[Value]]]:
-        """(value -> the values that vary where it does, value -> the values that matter where it does)"""
+        """(value -> the values that vary if it varies, value -> the values that the result depends on if it depends on
+        this one)"""
         of = self.classes.of
         after: dict[Value, set[Value]] = {}
         before: dict[Value, set[Value]] = {}
@@ -382,7 +383,7 @@ class Activity:
 
 
 def _reached(start: Iterable[Value], then: dict[Value, set[Value]]) -> set[Value]:
-    """The values that can be reached from others by a relation, with these."""
+    """The start values, and all values that a relation reaches from them."""
     found = set(start)
     work = list(found)
     for x in work:  # appended to during the iteration
@@ -426,7 +427,7 @@ def written(inst: Inst) -> tuple[list[Value], list[Value]]:
     if is_filled(inst):
         return arrays_behind(inst), []
     if op.effects & WRITES & ~writes(COUNTS, ERRORS) and op not in _OBJECTS and not isinstance(op.partials, Zero):
-        # of the arrays whose addresses they get these write into arrays of ints
+        # of the arrays whose addresses these operations get, they write only into arrays of ints
         if op is RANDOM_CALL or op is RANDOM_DRAW:
             return [], []
         return [*inst.args, *arrays_behind(inst)], inst.args

@@ -20,7 +20,7 @@ __all__ = ["Builder", "refused"]
 class Builder(Appender):
     """Appends instructions, whose types follow from the rules of their operations. The rules of derivatives
     (`partials`) call it: an operation by its name, and `const`. It simplifies sums and products with 0, 1 and -1, so
-    that they need not."""
+    that the rules need not treat these cases."""
 
     def __init__(self, insts: list[Inst], like: Inst | None = None, t=k.Float):
         super().__init__(insts, NOWHERE)
@@ -29,7 +29,7 @@ class Builder(Appender):
         self.at(like)
 
     def at(self, like: Inst | None) -> None:
-        """Give the instructions that are added from here on the source location of this one."""
+        """Give the instructions that are added from here on the source location of `like`."""
         self.loc = like.loc if like is not None else NOWHERE
         self.notes = {"origin": like.attrs["origin"]} if like is not None and "origin" in like.attrs else {}
 
@@ -42,7 +42,7 @@ class Builder(Appender):
         return self.add(Inst(op, args, {**attrs, **self.notes}, Value(type) if type is not None else None, self.loc))
 
     def again(self, inst: Inst, args, **attrs) -> Any:
-        """The same operation on other operands, of the types of its own."""
+        """Add the same operation on other operands, which have the types of its own operands."""
         return self.add(Inst(inst.op, args, {**inst.attrs, **attrs},
                              Value(inst.result.type) if inst.result is not None else None, inst.loc))
 
@@ -61,15 +61,15 @@ class Builder(Appender):
         return self.const(0.0, t)
 
     def call(self, callee: Function, *args: Value) -> Any:
-        """A call with the arguments whose types have more than one value: values of the other types are constants in
-        the callee."""
+        """Add a call. If there are more arguments than parameters, leave out those whose types have only one value:
+        these are constants in the callee."""
         given = list(args)
         if len(given) > len(callee.params):
             given = [x for x in args if x.type is not k.NoneType and not isinstance(x.type, k.Singleton)]
         return self.op(INVOKE, *given, type=callee.result, callee=callee)
 
     def jump_by_number(self, number: Value, ways: list[Edge]) -> None:
-        """End the block with a jump along the edge of this number, one of two or more."""
+        """End the block with a switch on `number` to one of two or more edges."""
         if len(ways) == 2:
             self.branch(self.op(a.IEQ, number, self.const(0, k.Int)), *ways)
         else:
@@ -146,9 +146,9 @@ class Builder(Appender):
 
 
 def _origin(fn: Function, inst: Inst) -> tuple:
-    """(name, file) of the function from which an instruction was inlined; (None, None) for one of the function itself.
-    Only instructions that may fail record it: the origin of another one is that of the nearest of these with its
-    line."""
+    """(name, file) of the function from which an instruction was inlined; (None, None) for an instruction of the
+    function itself. Only instructions that may fail record it: any other one gets the origin of the nearest of these
+    that has the same line."""
     known = inst.attrs.get("origin")
     if known is None:
         at, found = 0, []

@@ -1,4 +1,4 @@
-"""What forward and reverse mode share: arguments, results, and products with partial derivatives."""
+"""The parts that forward and reverse mode share: arguments, results, and products with partial derivatives."""
 from __future__ import annotations
 
 from ...ir.cfg import reverse_postorder
@@ -25,7 +25,7 @@ def guarded_term(b: Builder, inst, d: Value, g: Value) -> Value:
 
 
 def plain_value(b: Builder, y: Value) -> Value:
-    """A result in the form in which callers get it: duals are converted to numbers of one type."""
+    """Convert a result to the form that callers get: a dual becomes a number of its wider type."""
     if type(y.type) is k.Dual:
         return b.op(s.DUAL_WIDE, y)
     if type(y.type) is k.Tuple and k.any_part(y.type, lambda t: type(t) is k.Dual):
@@ -167,8 +167,8 @@ def check_disjoint(b: Builder, fn: Function, helpers) -> list[Value]:
 
 
 def replace_arguments(fn: Function, replace: dict[Value, Value]) -> None:
-    """Replace arguments by other values, and items taken from tuples that are put together in this function by the
-    items."""
+    """Replace arguments by other values. An item that is taken from a tuple which is made in this function is replaced
+    by that item."""
     if not replace:
         return
     replace = dict(replace)

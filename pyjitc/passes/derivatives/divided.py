@@ -1,6 +1,6 @@
 """Reverse mode in bounded memory (`grad(f, memory=bytes)`): an outermost loop becomes a call with rules of its own.
 
-The rules keep the state before the loop alone; the backward part runs parts of the loop again, as lib/divided.py says,
+The rules keep only the state before the loop; the backward part runs parts of the loop again, as lib/divided.py says,
 and keeps a tape of one part at a time.
 Before:  jump b(x0)                          b(x): ... branch t -> c(..), out ; c: ... jump b(x1)
 After:   x0, trips = invoke run (x0) ; jump b(x0)  b(x): ... branch t -> c(..), out ; c: ... unreachable
@@ -97,9 +97,9 @@ class _Divided:
         return pre
 
     def sort(self):
-        """Decide which values the state has: parameters of the header, and values from before the loop."""
+        """Decide which values the state has: parameters of the header, and values defined before the loop."""
         cl, loop = self.act.classes.of, self.loop
-        self.own: dict[Value, None] = {}  # values from before the loop that its copies compute again
+        self.own: dict[Value, None] = {}  # values defined before the loop that its copies compute again
         read: dict[Value, None] = {}
         written = {cl(x) for block in self.blocks for i in block.insts for x in targets(i)}
         carried = {cl(p) for p in loop.header.params if type(p.type) is k.Array}
@@ -135,7 +135,8 @@ class _Divided:
         self.varied = {x for x in (*self.changed, *self.fixed) if varies(x.type) and x in self.act}
 
     def read_after(self, wanted) -> list[Value]:
-        """The arrays from before the loop that are read after it, and not through the loop."""
+        """The arrays defined before the loop that the code after it reads directly, not as values that the loop passes
+        on."""
         inside = self.loop.blocks
         after = closure([b for block in self.blocks for b in successors(block) if b not in inside],
                         lambda block: [b for b in successors(block) if b not in inside])
@@ -147,7 +148,7 @@ class _Divided:
         return k.Tuple([part for x in values for part in _parts(x.type)])
 
     def pack(self, b, values: dict, trips) -> tuple[Value, Value]:
-        """The two tuples of the state in which x is values[x]."""
+        """Pack the state, in which x has the value values[x], into two tuples: the parts that vary, and the others."""
         found = []
         for wanted in (True, False):
             both = []
@@ -159,7 +160,7 @@ class _Divided:
         return found[0], found[1]
 
     def unpack(self, b, varied, others) -> tuple[dict[Value, Value], Value]:
-        """(x -> its value in a state, the number of trips before it)"""
+        """Unpack the two tuples of a state: (x -> its value, the number of trips that were made before)."""
         values = {}
         trips: Any = None
         for wanted, whole in ((True, varied), (False, others)):
@@ -229,12 +230,13 @@ class _Divided:
         return made
 
     def forward(self, again, ahead) -> Function:
-        """(state) -> what the loop changes of the state before the trip that leaves it, in arrays of its own."""
+        """Make the function (state) -> the part of the state that the loop changes, as it is before the trip that
+        leaves the loop. Its arrays are copies."""
         made = self.function("run", self.state)
         b = Builder(made.entry.insts)
         most = b.const(2 ** 62, k.Int)
         found = b.call(ahead, *made.params, most)
-        if self.writes_before_it_leaves():  # then the arrays in that state are those of the trip that leaves
+        if self.writes_before_it_leaves():  # then the arrays in `found` are already changed by the trip that leaves
             trips = b.op(s.TUPLE_GET, b.op(s.TUPLE_GET, b.op(s.TUPLE_GET, found, index=1), index=0), index=0)
             found = b.call(again, *made.params, trips)
         both = []
@@ -293,7 +295,7 @@ class _Divided:
         return made
 
     def zeros(self, b, x):
-        """The adjoint zero of a value."""
+        """The adjoint of a value that nothing depends on: zero."""
         t = x.type
         if type(t) is k.Tuple:
             return b.op(s.TUPLE_MAKE, *(self.zeros(b, b.op(s.TUPLE_GET, x, index=n)) for n in range(len(t.elements))),
@@ -303,13 +305,13 @@ class _Divided:
         return b.zero(t) if is_varying(t) else b.op(c.CONST, type=k.NoneType, value=None)
 
     def call(self, forward):
-        """Call it before the loop, which goes on from the state that it returns."""
+        """Call `forward` before the loop, and let the loop continue from the state that it returns."""
         like = next((i for block in self.blocks for i in block.insts if i.loc.line), None)
         jump = self.pre.insts.pop()
         b = Builder(self.pre.insts, like)
         given = {x: x for x in (*self.changed, *self.fixed)}
         given.update(zip(self.header.params, self.pre.params))
-        for n, x in enumerate(self.copies):  # each gets a copy
+        for n, x in enumerate(self.copies):  # a call copies each array separately
             for y in self.copies[:n]:
                 if self.act.classes.of(x) is self.act.classes.of(y):
                     b.call(self.helpers("divided:check_disjoint", (x.type, y.type)), given[x], given[y])
@@ -333,8 +335,8 @@ class _Divided:
 
 
 def _with(fn: Function, standing: dict[str, Function], done: dict[Function, Function] | None = None) -> Function:
-    """A copy of a library function and of all that it calls, with these functions in place of those of the same
-    names."""
+    """A copy of a library function and of all that it calls, with the functions in `standing` in place of those with
+    the same names."""
     done = {} if done is None else done
     if fn in done:
         return done[fn]
@@ -356,7 +358,7 @@ def _can_be_kept(t) -> bool:
 
 
 def _parts(t) -> tuple:
-    """The types that a value of type t has in a state: a number that is Python's or NumPy's is one, and which."""
+    """The types that represent a value of type t in a state: a dual is a number and the flag that tells its type."""
     return (t.wide, k.Bool) if type(t) is k.Dual else (t,)
 
 

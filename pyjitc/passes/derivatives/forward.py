@@ -54,7 +54,7 @@ class _Forward:
             if type(r.type) is k.Array and r in act and r not in self.dual and r not in self.dual.values():
                 self.dual[r] = (zeros(b, self.helpers, r) if inst.op is c.INVOKE
                                 else b.op(s.RETYPE, self.dual[inst.args[0]], type=tangent_type(r.type)))
-        for p in fn.params:  # other arguments, beside which varying values are chosen
+        for p in fn.params:  # other arguments, which do not vary but are alternatives to arrays that do
             if type(p.type) is k.Array and is_varying(p.type) and p in act and p not in self.dual:
                 self.dual[p] = self.zeros(b, p)
         order = reverse_postorder(fn)
@@ -99,7 +99,8 @@ class _Forward:
         return zeros(b, self.helpers, self.in_order(b, x))
 
     def in_order(self, b, x: Value) -> Value:
-        """An array from elsewhere, or a copy in C order where nobody knows its strides, which its tangent has not."""
+        """The array itself if its layout is known; otherwise a copy in C order, since the array of tangents has known
+        strides."""
         if x.type.layout != "A":
             return x
         found = self.ordered[x] = copied(b, self.helpers, x)
@@ -161,7 +162,7 @@ class _Forward:
             x, y = inst.args
             terms = [b.op(op, dual[u], v) for u, v in ((x, y), (y, x)) if u in dual]
             dual[r] = terms[0] if len(terms) == 1 else b.fadd(*terms)
-        elif op is s.TUPLE_GET and type(r.type) is k.Array:  # of an argument that does not vary, beside others that do
+        elif op is s.TUPLE_GET and type(r.type) is k.Array:  # of an argument that does not vary while others do
             dual[r] = self.zeros(b, r)
         elif op is s.TUPLE_AT:
             dual[r] = b.op(op, b.op(s.TUPLE_MAKE, *map(self.tangent, items_of(inst)), cls=None), inst.args[1])

@@ -37,7 +37,7 @@ def run(functions: list[Function]) -> list[Function]:
 
 
 def _text(fn: Function) -> tuple:
-    """What a function does, independent of the names of values and blocks."""
+    """A key that is equal for functions that do the same: it does not depend on the names of values and blocks."""
     values: dict[Value, int] = {}
     blocks = {block: n for n, block in enumerate(fn.blocks)}
 

@@ -33,7 +33,7 @@ class Nests:
 
     def __init__(self, sweep, pull):
         self.sweep, self.pull, self.helpers = sweep, pull, sweep.helpers
-        self.in_memory: set[Value] | None = None  # results of nests that become arrays in any case
+        self.in_memory: set[Value] | None = None  # results of nests that are stored as arrays in any case
 
     def made(self, b, inst: Inst, cur, g: Value) -> None:
         """Add the adjoints of the operands of a nest that makes an array. g: the adjoint of the array; a number where
@@ -104,7 +104,8 @@ class Nests:
                 kernel = self.adjoint_kernel(inst, tree.kernel, n, has_result)
                 if not has_result and type(inst.result.type) is k.Array and self.is_kept(x) and not sweep.is_written(
                         inst.result):
-                    # of a loop's array and a costly function of it, one is kept: the function is not computed again
+                    # If `x` is made in a loop and the function of it is costly, only one of the two arrays is kept: the
+                    # derivative then reads the result and does not compute the function again.
                     by_result = self.adjoint_kernel(inst, tree.kernel, n, True)
                     if len(by_result.params) == len(tree.parts) + 2 and min(_used(by_result)) >= len(tree.parts):
                         kernel = by_result
@@ -116,8 +117,8 @@ class Nests:
                 sweep.add(b, cur, x, self.mapped(b, inst, kernel, tree.parts, operands, g), new=True)
 
     def is_in_memory(self, inst: Inst) -> bool:
-        """Whether the result of a nest is an array that is not written into later, and that does not only exist while
-        another nest is computed, as a part of which it could be computed."""
+        """Whether the result of a nest is stored as an array, which is not written into later. It is not stored if its
+        only reader is a nest with which it fuses."""
         r, sweep = inst.result, self.sweep
         if r is None or type(r.type) is not k.Array or sweep.is_written(r):
             return False

@@ -28,8 +28,8 @@ __all__ = ["end_blocks_at_raises", "enter_loops_once", "name_arrays_once", "open
 
 
 def end_blocks_at_raises(fn: Function) -> None:
-    """An instruction with an unwind edge is alone in its block, before the jump to what follows it, and the edge leads
-    to a block of its own.
+    """Put each instruction with an unwind edge alone in a block, which then jumps to what follows it, and let the edge
+    lead to a block of its own.
     Before:  b: x ; y = f x ! handler(x) ; z       After:  b: x ; jump b1    b1: y = f x ! b2() ; jump b3    b3: z
                                                            b2: jump handler(x)"""
     blocks = []
@@ -53,7 +53,7 @@ def end_blocks_at_raises(fn: Function) -> None:
 
 
 def enter_loops_once(fn: Function) -> Block | None:
-    """Loops that are entered in several blocks are entered in one, which goes on to these: the derivative of a loop
+    """Let loops that are entered in several blocks be entered in one, which goes on to these: the derivative of a loop
     that `break` leaves is such a loop. Returns a block where that cannot be done.
     Before:  jump b(x) ... jump d(y)
     After:   jump e(0, x, 0) ... jump e(1, 0, y)        e(n, x, y): switch n -> b(x), d(y)
@@ -343,7 +343,7 @@ def name_arrays_once(fn: Function) -> bool:
 
 
 def _make_indexed(order) -> None:
-    """Let the tuples that are indexed for items of several types be made of their items there.
+    """Where a tuple with items of several types is indexed, make it again of its items directly before.
     Before:  u = tuple_at p, i        After:  x = tuple_get p ; y = tuple_get p ; u = tuple_at (x, y), i"""
     for block in order:
         for inst in [inst for inst in block.insts if inst.op is s.TUPLE_AT and type(inst.result.type) is k.Union]:
@@ -434,7 +434,7 @@ def _has_nothing(t) -> bool:
 
 
 def _nothing(b: Builder, t) -> Value:
-    """An arbitrary value of a type, for the parts of a member that a union does not have at the time."""
+    """Add an arbitrary value of a type: it fills the places of members that the union does not hold."""
     if type(t) is k.Array or not _has_nothing(t):
         return b.op(s.UNDEF, type=t)
     if k.is_float(t) or k.is_complex(t):

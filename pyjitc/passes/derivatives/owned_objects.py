@@ -95,8 +95,8 @@ def field_types(insts) -> dict[str, Any] | None:
 
 
 def _groups(fn: Function) -> list[tuple[list[Value], list[Inst]]]:
-    """[(the names of objects that may be the same, the instructions that use them)], without those that are used by
-    other instructions than this module knows."""
+    """[(the names of objects that may be the same, the instructions that use them)], without the groups that are used
+    by an instruction which this module does not know."""
     classes, names = Unions(), []
     open_to_others: set[Value] = set(fn.entry.params)
     used: list[tuple[Value, Inst]] = []

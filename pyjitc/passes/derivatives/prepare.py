@@ -20,7 +20,7 @@ from .opened import name_arrays_once, open_cells, open_unions, put_in_order
 from .owned import open_owned
 from .targets import store_into_parameter, writer
 
-# operations that a loop over a tuple whose items have several types may become
+# the most operations to which a loop over a tuple with items of several types may be unrolled
 _MOST_UNROLLED = 5_000
 
 __all__ = ["calls_itself", "put_in_calls", "canonicalise", "to_be_put_in", "whole"]
@@ -28,9 +28,9 @@ __all__ = ["calls_itself", "put_in_calls", "canonicalise", "to_be_put_in", "whol
 
 def whole(fn: Function, options, before: Callable, keeps_nests: bool, staying: set[Function],
           helpers: Callable) -> Function:
-    """A copy of a function in which all calls are inlined that can be. before: called first with each function that it
-    reaches; keeps_nests: whether the nests that reverse mode knows remain; staying: the functions that are not inlined,
-    since they have derivatives of their own, are added to it."""
+    """A copy of a function in which all calls that can be inlined are inlined. before: called first with each function
+    that it reaches; keeps_nests: whether the nests that reverse mode knows remain; staying: the functions that are not
+    inlined, since they have derivatives of their own, are added to it."""
     reached = [fn]
     for one in reached:  # appended to during the iteration
         before(one)
@@ -47,7 +47,7 @@ def whole(fn: Function, options, before: Callable, keeps_nests: bool, staying: s
     new = copy_of(fn)
     module = _put_in_all(new, options)
     if new.flags.parallel:
-        for early in (messages, simplify, latches):  # counted loops get their form
+        for early in (messages, simplify, latches):  # gives counted loops their normal form
             early.run(new, options)
     independent.run(new)
     for block in new.blocks:
@@ -55,7 +55,7 @@ def whole(fn: Function, options, before: Callable, keeps_nests: bool, staying: s
             block.terminator.attrs = {**block.terminator.attrs, "independent": "kept"}
     for one in module:
         for inst in (inst for block in one.blocks for inst in block.insts if inst.op in NESTS):
-            # a pair of products that is computed by one call has no rule
+            # this attribute would fuse two products into one call, which has no derivative rule
             inst.attrs = {name: x for name, x in inst.attrs.items() if name != "beside"}
     if not keeps_nests and any(inst.op in NESTS for one in module for block in one.blocks for inst in block.insts):
         nests.run(module, options)

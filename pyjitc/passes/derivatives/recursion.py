@@ -30,8 +30,8 @@ def with_closures(fn: Function) -> bool:
 
 
 def without_closures(fn: Function, calls_itself: Callable) -> Function:
-    """A copy of a function that calls itself, and of such functions that it calls, whose parameters are tuples of what
-    the functions capture that the parameters are: rules are for numbers, arrays and tuples.
+    """A copy of a function that calls itself, and of such functions that it calls. In place of a function, the copies
+    take a tuple of the values that it captures: rules are for numbers, arrays and tuples.
     Before:  f(closure: function[float64[::1]]): ... f(closure)
     After:   f(captured: (float64[::1],)): closure = function_make captured[0] ; ... f((capture_get closure))"""
     found = fn.memo.get("without closures")

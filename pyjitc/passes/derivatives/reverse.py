@@ -68,7 +68,7 @@ def drop_copies(fn: Function) -> None:
             if inst.op is not c.INVOKE or inst.attrs["callee"].flags.returns != "copy" or any(
                     user.op is not s.TUPLE_MAKE for user in users.get(inst.result, ())):
                 continue
-            names: dict[Value, None] = {}  # the new arrays that the argument may be, and all their names
+            names: dict[Value, None] = {}  # the new arrays that the argument may be, and all values that refer to them
             if not _is_new_array(inst.args[0], arriving, names) or inst.args[0].type is not inst.result.type:
                 continue
             if names.keys() & returned or any(leading.get(x, set()) - names.keys() or any(
@@ -123,7 +123,8 @@ class _Reverse:
         variables.build(fn)
 
     def raise_always(self):
-        """The function raises on each path: so does its derivative, on a copy of what it writes into."""
+        """Make the derivative of a function that raises on each path: it raises as the function does, on copies of the
+        arrays that this writes into."""
         fn = self.fn
         b = Builder([])
         written = written_parameters(fn)
@@ -226,15 +227,15 @@ class _Reverse:
         return {x for x in self.form.home if type(x.type) is k.Array and self.flows(x) and self.root(x) in roots}
 
     def is_written_behind(self, edge, v: Value) -> bool:
-        """Whether an array may be written into behind an edge that gives it another name."""
+        """Whether an array may be written into after an edge that passes it to a block parameter."""
         if not self.has_names(v):
             return False
         names = names_behind(edge, self.names_of({v}))
         return written_later(edge.block, 0, names, self.act.classes)
 
     def only_in_nests(self) -> list[Value]:
-        """Those varying array arguments that only nests outside of loops read: their adjoints are sums of the results
-        of these nests, which fuse, so no array of zeros is needed to add to."""
+        """The varying array arguments that only nests outside of loops read: their adjoints are sums of the results of
+        these nests, which fuse, so no array of zeros is needed to add to."""
         found = dict.fromkeys([p for p in self.varying if type(p.type) is k.Array])
         for block in self.fn.blocks:
             for inst in block.insts:
@@ -335,7 +336,7 @@ class _Reverse:
             return b.op(op, type=own_type(r.type))
         if op is s.TUPLE_AT:
             return b.op(op, b.op(s.TUPLE_MAKE, *(shadow[x] for x in items_of(inst)), cls=None), inst.args[1])
-        is_item = op is s.TUPLE_GET and r.type.layout != "A"  # of an argument that does not vary, beside others that do
+        is_item = op is s.TUPLE_GET and r.type.layout != "A"  # of an argument that does not vary while others do
         if op not in (mem.ARRAY_NEW, mem.ARRAY_COPY, NEST, c.INVOKE, PY_UNBOX) and r not in self.opened and not is_item:
             raise refused(self.fn, inst, f"there is no derivative of arrays that the operation {op.name} makes",
                           "make the array with NumPy's functions")
@@ -445,7 +446,7 @@ class _Reverse:
             ways.append(Edge(way))
             inner, at = Builder(way.insts), ks
             self.new(way, block)
-            if is_header and x[0] in loop.blocks:  # arrays have the shapes of the trip before
+            if is_header and x[0] in loop.blocks:  # in the back edge, arrays have the shapes of the trip before
                 at = {**ks, loop: inner.op(a.ISUB, ks[loop], inner.const(1, k.Int), flags="nsw")}
                 self.owner[way], self.ks[way] = x[0], at
             self.back(inner, block, x, cur, live, at)
@@ -499,7 +500,7 @@ class _Reverse:
         p, inst, e = x
         target, _ = self.past[p] if inst.unwind is e else self.R[p]
         given = {q: g for q, g in cur.items() if q in block.params}
-        cur, views = {v: g for v, g in cur.items() if v not in given}, set()  # of the trip before, in a loop
+        cur, views = {v: g for v, g in cur.items() if v not in given}, set()  # in a loop: of the trip before
         for q, y in zip(block.params, e.args):
             if q in given and self.flows(y) and self.root(y) is not y:
                 self.add(b, cur, y, given[q])
@@ -539,7 +540,7 @@ class _Reverse:
             if y in self.act:
                 cur[y] = b.const(1.0, tangent_type(y.type))
             return
-        is_inner = self.request.mode == "element"  # of a part of a function: adjoints go in and out as they are
+        is_inner = self.request.mode == "element"  # the derivative of a part: adjoints go in and out unchanged
 
         def put(y, g):
             if isinstance(y, list):
@@ -572,7 +573,7 @@ class _Reverse:
         b.insts.append(Inst(c.RETURN, [b.op(s.TUPLE_MAKE, self.form.result, found, cls=None)]))
 
     def add_to_result(self, value):
-        """Add the number that value(b) makes as the last item of the result."""
+        """Append the number that value(b) computes to the result as its last item."""
         end = next(r for r in self.reversed if r.terminator.op is c.RETURN)
         whole = end.terminator.args[0].inst
         end.insts.remove(whole)
@@ -675,7 +676,7 @@ class _Reverse:
             b.call(self.helpers("accumulate", (total.type, g.type)), total, g)
 
     def starts(self, v) -> bool:
-        """Whether the array of adjoints of v begins with what is added to it first."""
+        """Whether the first term that is added to the array of adjoints of v initialises it."""
         return self.flows(v) and self.root(v) is v and (
             v.inst is None or v.inst.op not in _CHOICES)
 
@@ -774,7 +775,7 @@ class _Reverse:
                     self.add(b, cur, x, guarded_term(b, inst, b.conjugate(d), g))
 
     def chosen(self, b, inst, cur, g):
-        """Add g to the adjoint of that array which was chosen."""
+        """Add g to the adjoint of the array that a select or `tuple_at` has chosen."""
         self.check_chosen(inst)
         which = inst.args[1 if inst.op is s.TUPLE_AT else 0]
         for n, x in enumerate(items_of(inst) if inst.op is s.TUPLE_AT else inst.args[1:]):
@@ -846,7 +847,7 @@ class _Reverse:
             return b.zero(tangent_type(y.type)) if g is None else self.conjugate(b, g)
 
         def as_it_was(t, x, made):
-            """A value that the backward rule reads, as it was at the call."""
+            """The value that x had at the call, for the backward rule to read."""
             if isinstance(x, list):
                 return b.op(s.TUPLE_MAKE, *(as_it_was(part, y, made) for part, y in zip(t.elements, x)), cls=t.cls)
             if type(x.type) is not k.Array:

@@ -26,7 +26,7 @@ class Call:
 
     @property
     def args(self) -> list:
-        """The trees of the arguments; in them, parameters of the function may have been replaced."""
+        """The trees of the arguments; computed anew at each access, since the arguments may have been replaced."""
         return list(map(_tree_of, self.inst.args))
 
 

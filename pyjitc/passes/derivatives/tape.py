@@ -97,7 +97,8 @@ class Tape:
         if len(leaves) <= len(read):
             taped = leaves
         else:
-            # of a shape, which is a tuple, keep the lengths; of an array of adjoints, which is a view, where it begins
+            # keep the lengths in place of a shape, which is a tuple, and the start of a view in place of an array of
+            # adjoints
             taped = dict.fromkeys(x for v in read for x in (
                 self.leaves(v) if type(v.type) is k.Tuple or v in self.shadows else (v,)))
             # drop the values that a cheap operation recomputes from others
@@ -310,7 +311,7 @@ class Tape:
                 q = Builder([])
                 q.at(loop.header.terminator)
                 rows = q.op(a.IADD, self.moved(q, form.trips[loop], outer[0], {}), q.const(1, k.Int), flags="nuw nsw")
-                self.check(q, frame, rows)  # before their product, which may exceed 64 bits
+                self.check(q, frame, rows)  # before the product is computed, which may exceed 64 bits
                 self.check(q, frame, form.trips[outer[0]], rows)
                 each = q.op(a.IMUL, rows, q.const(count, k.Int), flags="nuw nsw")
                 trips = q.op(a.IADD, form.trips[outer[0]], q.const(1, k.Int), flags="nuw nsw")
@@ -459,7 +460,7 @@ class Tape:
                 self.kept[v] = Variable(v.name, v.type)
             return read(b, self.kept[v])
         n = ks.get(loop)
-        if n is None:  # on the edge into the last trip
+        if n is None:  # the read is on the edge into the last trip
             n = go(form.final[loop, self.at])
         if v in self.where:
             return self.get(b, v, n, go)
@@ -587,7 +588,7 @@ def _described(v: Value, known: frozenset[str]) -> str:
 
 def _is_item_size(i: Inst) -> bool:
     """Whether an instruction computes the stride of an array of one axis that the function makes: the size of an
-    element. (Of an array without elements it is 0, but then no element is reached by it.)"""
+    element. (It is 0 for an array without elements, where no address is computed from it.)"""
     made = i.args[0].inst if i.op is mem.ARRAY_STRIDE else None
     return made is not None and made.op is mem.ARRAY_NEW and made.result is not None and made.result.type.ndim == 1
 

@@ -17,7 +17,7 @@ from .activity import Classes, arrays_behind, holds_memory, written
 __all__ = ["among_parameters", "names_behind", "paths_of_arrays", "store_into_parameter", "targets", "writer",
            "writes_only", "written_again", "written_later", "written_parameters", "written_places"]
 
-_MOVING = (TUPLE_GET, TUPLE_MAKE, TUPLE_AT)  # beside SAME_MEMORY, what gives arrays that its operands hold
+_MOVING = (TUPLE_GET, TUPLE_MAKE, TUPLE_AT)  # besides SAME_MEMORY: the result may be an array that an operand holds
 
 
 def targets(inst: Inst) -> list[Value]:
@@ -50,7 +50,7 @@ def written_again(fn: Function, classes: Classes) -> set[Value]:
     where = {inst: (block, n) for block in fn.blocks for n, inst in enumerate(block.insts)}
 
     def namings(x):
-        """The instructions that give another name to an array, or to a part of it."""
+        """The instructions whose result or block parameter may be the same array, or a part of it."""
         for inst in parts.get(x, ()):
             if inst.op.traits & VIEW:
                 yield from namings(inst.result)
@@ -137,9 +137,9 @@ def writes_only(inst: Inst, regions: int, seen: set[Function] | None = None) -> 
 
 def writer(fn: Function, region: int, seen: set[tuple[Function, bool]] | None = None,
            raising: bool = False) -> tuple[Function, Inst] | None:
-    """The first instruction that writes into a region, and the function of the program that it is in. What only makes
-    an exception that leaves the function, such as formatting its message, does not count. raising: the function is
-    called for that alone."""
+    """The first instruction that writes into a region, and the function of the program that it is in. Instructions that
+    only make an exception which leaves the function, such as those that format its message, do not count. raising: the
+    function is called only for that."""
     seen = set() if seen is None else seen
     seen.add((fn, raising))
     for block in fn.blocks:
@@ -181,9 +181,9 @@ def among_parameters(fn: Function, values, through_calls: bool) -> bool:
 
 
 def _among(places, arrays, incoming, params, through_calls=False) -> set[tuple[Value, tuple[int, ...]]]:
-    """Those of `places`, (parameter, indices), that these arrays may be: all of them where an array may come from a
-    container, since what it holds is not known here. An array that is either a parameter or a copy of it does not make
-    the copy a parameter. through_calls: see `among_parameters`."""
+    """The elements (parameter, indices) of `places` at which one of these arrays may be. If an array may come from a
+    container, whose content is not known here, all of them are returned. An array that is either a parameter or a copy
+    of it does not make the copy a parameter. through_calls: see `among_parameters`."""
     behind = dict.fromkeys(arrays)
     work, reached = list(behind), set()
     for x in work:  # appended to during the iteration

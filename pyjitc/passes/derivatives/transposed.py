@@ -199,7 +199,7 @@ class _Loop:
             last = self.body.terminator
             last.attrs = {**last.attrs, "novectorize": True, "few_trips": True}
         self.entry.block, self.entry.args = blocks[0], []
-        alike: list[list[_Sum]] = []  # rows with one element to which each trip adds: one loop serves them all
+        alike: list[list[_Sum]] = []  # rows in which each trip adds to one element: one loop serves all of them
         for sums in self.rows.values():
             low, high = min(one.at for one in sums), max(one.at for one in sums)
             if low == high:
@@ -223,7 +223,7 @@ class _Loop:
 
             here = self.loop(Builder(here.insts, self.body.terminator), here, blocks, trips, straight)
         out = self.out  # the only edge that leaves, since it may be the one that enters the next loop
-        keeps = self.widest > 1  # else the original loop would only be left for no trips
+        keeps = self.widest > 1  # otherwise the original loop would never make a trip
         if self.widest:
             behind = Block(f"{self.header.name}.behind")
             Appender(behind.insts, loc).jump(out)
@@ -237,7 +237,7 @@ class _Loop:
         self.header.terminator.attrs = {}
         where = fn.blocks.index(self.header)
         fn.blocks[where:where] = blocks
-        if not keeps:  # the new loops make the same trips, also none
+        if not keeps:  # the new loops make all trips, also if there are none
             fn.blocks = [block for block in fn.blocks if block is not self.header and block is not self.body]
 
     def loop(self, b, here, blocks, trips, add, marked=False) -> Block:

@@ -9,8 +9,8 @@ __all__ = ["CALLS"]
 
 
 def last_before(x, xp, guess):
-    """The place of the last point that is not above x, which is not below the first one. guess: the place that the
-    value before had; values are often sorted."""
+    """The place of the last point that is not above x; x is not below the first point. guess: the place for the
+    previous value, since values are often sorted."""
     n = len(xp)
     if guess + 2 < n and xp[guess] <= x < xp[guess + 2]:
         return guess + 1 if xp[guess + 1] <= x else guess

@@ -546,7 +546,7 @@ def _copyto(dst, src, casting: Constant = "same_kind", where=None):
 
 
 def _check_copied(t, wanted, casting, what):
-    """Refuses values of type t in an array of dtype `wanted` where np.copyto does."""
+    """Refuse values of type t in an array of dtype `wanted` where np.copyto does."""
     wanted = dtype_of(wanted)
     number = _PYTHON.get(t)
     if number is None:

@@ -127,7 +127,8 @@ def constant_of(cls, *args) -> Expr:
 
 
 def is_counted(t: k.Type) -> bool:
-    """Whether int() and float() of a t are its number of units: `item()` makes objects of module datetime of others."""
+    """Whether int() and float() of a value of type t are its number of units. For other units, `item()` makes an object
+    of the module datetime."""
     if not is_time(t):
         return False
     return t.unit in ("ns", "ps", "fs", "as") or t.kind == "m" and t.unit in ("Y", "M", "generic")

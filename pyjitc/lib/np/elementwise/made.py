@@ -56,7 +56,7 @@ def _loop(f, alike: FunctionType, operands: int, body: str, **space) -> Function
 
 @intrinsic
 def is_nothing(x):
-    """Refuses a result of the function of a generalised ufunc, which nobody would receive."""
+    """Refuse a result of the function of a generalised ufunc: the ufunc would drop it."""
     if x.type is not NoneType:
         raise NotNative(f"the function of guvectorize returns {a_type(x.type)}, and its results are its last arguments",
                         "write into them, as in out[0] = x or out[:] = x")

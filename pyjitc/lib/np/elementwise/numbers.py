@@ -132,7 +132,7 @@ def complex_power_of_int(x, n):
 
 
 def complex_power_of_float(x, y):
-    """The same for a Python float."""
+    """x ** y of an element and a Python float that is not constant, with the fast paths of NumPy's operator."""
     if y == 0.5:
         return np.sqrt(x)
     if FLOATS_ARE_WHOLE_POWERS and y == -1.0:

@@ -103,7 +103,7 @@ NO_CAST, MULTIPLIED, DIVIDED = type(_refused(1)), _refused(1).args, _refused(-1)
 
 
 def round_parts(a, decimals=0, out=None):
-    """Rounds booleans, which NumPy does in half precision, and complex numbers part by part."""
+    """Round booleans, which NumPy does in half precision, and complex numbers part by part."""
     z = np.asarray(a)
     if z.dtype.kind != "c":
         if decimals > 0:

@@ -68,7 +68,7 @@ DROPS_BOUNDS = _drops_bounds()
 
 
 def least(low, dtype):
-    """The lower bound of a clip, where it is an int below all integers of the dtype the least of these."""
+    """The lower bound of a clip; if it is an int below all integers of the dtype, the least of these."""
     return max(low, int(np.iinfo(dtype).min)) if type(low) is int else low
 
 
@@ -193,7 +193,7 @@ def dtype_attribute(t: k.DType, name: str) -> Expr | None:
 
 
 def dtype_answer(t: k.DType, function, *args) -> Expr:
-    """function(dtype, *args), or what it raises, of a dtype object."""
+    """The result of function(dtype, *args) for a dtype object, or the exception that the call raises."""
     try:
         return constant_of(function(dtype_of(t.scalar), *args))
     except (KeyError, IndexError, TypeError, ValueError) as error:
@@ -280,7 +280,8 @@ def _view(x, dtype=None, type=None):
     return cast(apply(of_bits, cast(cast(x, k.NpInt(target.bits, True)), form)), target)
 
 
-# floats -> the operations that give the bits and that take them, the types of the bits and of the number there
+# float type -> (the operation that gives its bits, the operation that makes a float of them, the types of bits and
+# float)
 _BITS = {k.float64: (BITS, FROM_BITS, Int, Float), k.float32: (BITS32, FROM_BITS32, k.int32, k.float32)}
 
 

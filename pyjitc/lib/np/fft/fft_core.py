@@ -128,7 +128,7 @@ def factors_of(n):
 
 @outlined
 def convolved(n):
-    """The length of the transforms by which one of length n is computed, or 0 where it is transformed directly."""
+    """The length of the transforms by which a transform of length n is computed, or 0 where it is computed directly."""
     factors = factors_of(n)
     largest = int(factors[0]) if len(factors) else 1
     if largest <= DIRECT:

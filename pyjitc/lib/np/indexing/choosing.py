@@ -54,7 +54,7 @@ def _shape_of(parts):
 
 
 def stretched(parts, shape, j):
-    """Operands broadcast to this shape, or numbers."""
+    """The operands from number j on: arrays broadcast to this shape, and numbers."""
     if j == len(parts):
         return ()
     if isinstance(parts[j], np.ndarray) and parts[j].ndim > 0:

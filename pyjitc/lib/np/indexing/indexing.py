@@ -38,7 +38,7 @@ def _is_mask(t):
 
 
 def _parts(a: Array, i: Expr):
-    """(items, whose types are known one by one, number of dimensions that they index)"""
+    """(the items of the index, each with its own type; the number of dimensions that they index)"""
     items = elements(i) if isinstance(i.type, k.Tuple) else [i]
     found = []
     for x in items:

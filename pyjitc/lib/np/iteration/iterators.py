@@ -96,7 +96,7 @@ def after(at, shape, last):
 
 
 def following(at, shape, k, carry):
-    """The indices after these, for axes up to k; `carry` is added to the last one."""
+    """The indices that follow `at` along the axes up to k, after `carry` was added to the last of these."""
     if k < 0:
         return ()
     i = IADD(at[k], carry)
@@ -304,7 +304,7 @@ def joint(arrays, order, empty, writes):
 
 
 def forward_all(arrays, axis):
-    """The views in which no axis runs backwards in all arrays that have one there."""
+    """The views in which no axis runs backwards in all of the arrays that have a step along it."""
     if axis == arrays[0].ndim:
         return arrays
     way = -1 if runs_backwards(arrays, axis) else 1
@@ -338,7 +338,7 @@ def by_memory(arrays, k):
 
 
 def last_behind(arrays, axis):
-    """The place for this axis among those after it."""
+    """The last of the axes after `axis` behind which it belongs; `axis` itself if there is none."""
     found = axis
     for other in range(axis + 1, arrays[0].ndim):
         order = compared(arrays, axis, other)

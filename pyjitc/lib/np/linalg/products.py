@@ -369,7 +369,8 @@ def matmat(c, a, b):
 
 
 def matmat_of_batch(c, a, b):
-    """The products of a batch of which at least one matrix is: one product, where all examples share the right one."""
+    """The products of a batch in which at least one of the two matrices differs between examples. If all examples share
+    the right matrix, one product computes them all."""
     if b.ndim == 2:
         matmat(c.reshape((-1, c.shape[2])), strided(a.reshape((-1, a.shape[2]))), b)
     else:

@@ -168,8 +168,8 @@ def singular_parts_backward(a, result, g):
 
 
 def full_parts_tangent(a, a_t):
-    """The vectors beyond the singular values are any basis of a space: of all its changes, this is the one that turns
-    the space but not the vectors within it."""
+    """The vectors without a singular value are an arbitrary basis of their space. Of the tangents that they may have,
+    this is the one that turns the space, but not the vectors within it."""
     u, s, vt = full_parts(a)
     few = len(s)
     p = u.T @ a_t @ vt.T
@@ -256,7 +256,7 @@ def eigenvalues_upper_backward(a, w, g):
 
 
 def fitted_columns_tangent(a, b, limit, a_t, b_t, limit_t):
-    """By Golub and Pereyra: the rank does not change."""
+    """The tangent by Golub and Pereyra's formula, which holds where the rank does not change."""
     x, left, _, s = fitted_columns(a, b, limit)
     inverse = np.linalg.pinv(a, limit)
     rest, moved = b - a @ x, b_t - a_t @ x
@@ -307,8 +307,8 @@ def inverse_gaps(w):
 
 
 def general_parts_tangent(a, a_t):
-    """Eigenvectors have length 1, and the largest element of each is real: of the multiples of a vector that may be
-    added to its change, that keeps both."""
+    """Eigenvectors have length 1, and the largest element of each is real: of the tangents of a vector, which differ by
+    multiples of it, this is the one that keeps both properties."""
     w, v = general_parts(a)
     m = np.linalg.solve(v, a_t @ v)
     v_t = v @ (inverse_gaps(w) * m)

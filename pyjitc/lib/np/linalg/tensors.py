@@ -113,7 +113,7 @@ def _pair(a: Part, b: Part, kept: str) -> Part:
 
 
 def _reduced(part: Part, kept: str) -> Part:
-    """The part without labels that no other part has, over which it is summed; repeated labels become diagonals."""
+    """The part, summed over the labels that are not in `kept`; repeated labels become diagonals."""
     distinct = "".join(dict.fromkeys(part.labels))
     part = part.view(distinct)
     rest = "".join(c for c in distinct if c in kept)

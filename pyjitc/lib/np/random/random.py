@@ -156,7 +156,7 @@ _EXTRA = {"triangular": distributions.check_triangle, "hypergeometric": distribu
 
 
 def after_check(check, late, gen, draw, args, tests, size, dtype, flat):
-    """A draw after a check of several parameters together; late: after the checks of single parameters."""
+    """Draw after a check of several parameters together. late: this check comes after those of single parameters."""
     if late:
         distributions.check_all(args, tests)
     distributions.check_together(check, args, 0)
@@ -513,7 +513,7 @@ def _choice(legacy):
 
 
 def _row(name, word, x: Expr):
-    """None for a row of numbers; else whether the rows are arrays."""
+    """An argument of library functions: None if `x` has one axis, else True."""
     if not isinstance(x.type, Array) or isinstance(x.type.dtype, k.NpComplex):
         raise NotNative(f"{name}() with {word} of type {type_name(x.type)} is not compiled", "pass an array of floats")
     return None if x.type.ndim == 1 else True
@@ -603,7 +603,7 @@ def _tomaxint(gen, size=None):
 
 def _in_python(legacy, name, signature, dtype):
     """The rule of a method that spends its time in linear algebra or works on the state: it is called in Python.
-    `dtype`: that of the array which it returns, which has one axis more than `size` says."""
+    `dtype`: the dtype of the array that the method returns, which has one axis more than `size`."""
     @rule(_path(legacy, name), signature)
     def found(gen, first, second, size, *more):
         t = _size(name, size or NONE).type

@@ -608,7 +608,7 @@ def dirichlet(gen, alpha, size, draw, legacy):
 @outlined
 def by_breaking(gen, a, row):
     """The Dirichlet distribution for small parameters, by stick breaking: each number is a fraction, drawn from a beta
-    distribution, of what the previous numbers leave of 1."""
+    distribution, of the rest that the previous numbers leave of 1."""
     d = len(a)
     sums = np.empty(d, np.float64)
     total = 0.0

@@ -298,8 +298,8 @@ def check_not_empty(a, axes, every, how):
 
 @outlined
 def check_row(n, how):
-    """Not inlined: where LLVM knows that a row has an element, it does not vectorise the loop that finds the extreme
-    (`softmax` of the suite `npbench`)."""
+    """Raise ValueError if a row has no element. It is not inlined: where LLVM knows that a row has an element, it does
+    not vectorise the loop that finds the extreme (`softmax` of the suite `npbench`)."""
     raise_for_none(n, how)
 
 

@@ -222,7 +222,7 @@ def ramp(rows, left, right, ends):
 
 
 def reflect(rows, left, right, period, edge, odd):
-    """Fills both sides with mirror images of the rows that are there, again and again until they are full.
+    """Fill both sides with mirror images of the rows that are there, again and again until they are full.
     edge: whether the last row is part of its mirror image."""
     if period == 1:
         extend(rows, left, right)

@@ -233,7 +233,7 @@ def copy_elements(target, source):
 
 
 def place(shape, i, n):
-    """The multi-index of element i, counted in C order, of an array of which `shape` has the first `n` lengths."""
+    """The multi-index of element i, counted in C order, of an array with the lengths shape[:n]."""
     if n == 0:
         return ()
     return place(shape, i // shape[n - 1] if n > 1 else 0, n - 1) + (i % shape[n - 1],)

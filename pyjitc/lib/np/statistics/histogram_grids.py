@@ -182,7 +182,7 @@ def _tuple(parts):
 
 
 def _pairs(x):
-    """Lists of limits converted to tuples."""
+    """The limits, with lists converted to tuples."""
     parts = _parts(x)
     return x if parts is None else _tuple([_pairs(part) for part in parts])
 
