@@ -111,6 +111,7 @@ def _threads():
 
 
 BLAS_THREADS = Op("blas_threads", lambda types, attrs: Int, reads(HOST), lower=_threads_lower, partials=NONDIFF,
-                  eval=_threads, doc="how many threads BLAS uses; a large number where it does not say")
+                  eval=_threads, doc="the number of threads that BLAS uses; a large number where BLAS does not report "
+                                     "it")
 
 BLAS_OPS = {op.name: op for op in (BLAS, BLAS_THREADS)}

@@ -41,8 +41,8 @@ RETURN = Op("return", None, TERMINATOR, partials=STRUCTURAL, doc="return (value)
 RAISE = Op("raise", None, TERMINATOR | RAISES | writes(ERRORS) | HOST | GENERIC, partials=NONDIFF,
            doc="raise (exception or class[, cause]); leaves through unwind; generic only")
 RERAISE = Op("reraise", None, TERMINATOR | RAISES | writes(ERRORS) | HOST, partials=NONDIFF,
-             doc="reraise ([exception]): raise it again with its own traceback, no new context; without operand the "
-                 "handled one")
+             doc="reraise ([exception]): raise the exception again with its own traceback and no new context; without "
+                 "an operand the handled one")
 UNREACHABLE = Op("unreachable", None, TERMINATOR, partials=NONDIFF, cost=CHEAP,
                  doc="unreachable: control never arrives")
 INVOKE = Op("invoke", None, RAISES | READS | WRITES, partials=STRUCTURAL,

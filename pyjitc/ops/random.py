@@ -248,20 +248,21 @@ RANDOM_NEXT = Op("random_next", lambda types, attrs: _RESULT[attrs["kind"]], _EF
 RANDOM_CALL = Op("random_call", lambda types, attrs: attrs["result"], _EFFECTS | reads(ELEMENTS) | writes(ELEMENTS),
                  lower=_call_lower, partials=NO_RULE,
                  eval=_called, eval_attrs=True,
-                 doc="NumPy's C function {symbol} on the bit generator ({bare}: without it) and the other operands, "
-                     "addresses are ints; {result}: its type; {binomial}: with room for what a draw keeps; {fills}: it "
-                     "writes all elements of the one array whose address it gets")
+                 doc="call NumPy's C function {symbol} with the bit generator ({bare}: without it) and the other "
+                     "operands, where addresses are ints; {result}: its result type; {binomial}: with memory for the "
+                     "values that a draw caches; {fills}: it writes all elements of the one array whose address it "
+                     "gets")
 RANDOM_DRAW = Op("random_draw", lambda types, attrs: attrs["result"], _EFFECTS, lower=_call_lower,
                  partials=_draw_partials, eval=_called, eval_attrs=True, traits=SINGULAR,
-                 doc="as random_call, NumPy's C function {symbol} with the result type {result}, of a distribution "
-                     "whose numbers change smoothly with its parameters")
+                 doc="call NumPy's C function {symbol}, with the result type {result}, as random_call does; it draws "
+                     "from a distribution whose numbers change smoothly with its parameters")
 REJECTING = Op("rejecting", lambda types, attrs: types[0], PURE, lower=lambda e, inst, x: x, partials=NO_RULE,
                eval=lambda x: x, cost=FREE,
-               doc="the same number, a parameter by which the library's own loop rejects some of the numbers that it "
+               doc="the operand, a parameter by which a loop of the library rejects some of the numbers that it "
                    "draws, or chooses among them")
 RANDOM_BOUNDED = Op("random_bounded", lambda types, attrs: types[1], _EFFECTS, lower=_bounded_lower, partials=NONDIFF,
                     eval=_bounded,
-                    doc="an unsigned integer of [offset, offset + span], by masks or by Lemire's method")
+                    doc="a random unsigned integer of [offset, offset + span], by masks or by Lemire's method")
 GAUSS_GET = Op("gauss_get", lambda types, attrs: Bool, reads(RANDOM), lower=_gauss_get_lower, partials=NONDIFF,
                eval=lambda generator: bool(generator.get_state(legacy=False)["has_gauss"]),
                doc="whether a RandomState keeps a normal number")
@@ -289,7 +290,7 @@ PYTHON_RANDOM_GLOBAL = Op("python_random_global", lambda types, attrs: PythonRan
 CHUNK_RANDOM = Op("chunk_random", lambda types, attrs: Instance(attrs["cls"]), writes(RANDOM), lower=_chunk_lower,
                   partials=NONDIFF,
                   eval=lambda seed, chunk, *, cls: cls(np.random.PCG64([int(seed), chunk])), eval_attrs=True,
-                  doc="what stands for a generator of class {cls} in a chunk of a parallel loop: a stream of its own, "
-                      "from a seed that the generator has drawn and the number of the chunk")
+                  doc="the generator that replaces one of class {cls} in a chunk of a parallel loop: it has a stream "
+                      "of its own, seeded by a number that the generator has drawn and by the number of the chunk")
 
 RANDOM_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

@@ -83,12 +83,12 @@ def _python_sort(x, keys, n, like, reverse):
 
 
 SORT_KEYS = Op("sort_keys", lambda types, attrs: Bytes, RAISES | ALLOCATES | HOST, lower=_new_lower, partials=NONDIFF,
-               eval=lambda n: [None] * n, doc="room for n keys")
+               eval=lambda n: [None] * n, doc="memory for n keys")
 SORT_PUT = Op("sort_put", lambda types, attrs: None, writes(TABLES), lower=_put_lower, partials=NONDIFF,
-              eval=lambda keys, i, key: keys.__setitem__(i, key), doc="key i is there")
+              eval=lambda keys, i, key: keys.__setitem__(i, key), doc="store key i")
 SORT_BY = Op("sort_by", lambda types, attrs: None, RAISES | reads(OBJECTS, TABLES) | writes(OBJECTS) | HOST,
              lower=_sort_lower, partials=NONDIFF, eval=_python_sort,
-             doc="a list is sorted by n keys, which are of the type of the fourth operand, in the opposite order where "
-                 "the fifth is true")
+             doc="sort a list by n keys, which are of the type of the fourth operand, in reverse order where the "
+                 "fifth is true")
 
 SORTING_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

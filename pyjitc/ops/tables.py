@@ -395,9 +395,9 @@ _ANY = RAISES | READS | WRITES | HOST
 
 DICT_NEW = Op("dict_new", _given, RAISES | ALLOCATES | HOST, lower=_made("PyDict_New", "PyDict_SetItem"), stores=_pairs,
               partials=NO_RULE, eval=lambda *x, type: dict(zip(x[::2], x[1::2])), eval_attrs=True,
-              doc="a new {type} with these keys and values, in turns", traits=NEW_OBJECT)
+              doc="a new {type} with these keys and values, which alternate", traits=NEW_OBJECT)
 DICT_LEN = Op("dict_len", lambda types, attrs: Int, reads(OBJECTS) | HOST, lower=_len_of(platform.DICT["used"]),
-              partials=NONDIFF, eval=len, bounds=(0, MAX_BYTES >> 3), doc="how many keys a dict has", cost=1)
+              partials=NONDIFF, eval=len, bounds=(0, MAX_BYTES >> 3), doc="the number of keys of a dict", cost=1)
 DICT_GET = Op("dict_get", lambda types, attrs: Object if attrs.get("objects") else types[0].values, _READ,
               lower=_get_lower, partials=NO_RULE, eval=lambda d, k: d[k],
               doc="the value of a key; KeyError where there is none" + _RESTART + _OBJECTS)
@@ -407,16 +407,16 @@ DICT_ASK = Op("dict_ask", lambda types, attrs: types[0].values, _ANY | ALLOCATES
 DICT_FIND = Op("dict_find", _found, _READ, lower=_find_lower, partials=NO_RULE, eval=_python_find,
                doc="(whether there is a key, its value)" + _RESTART)
 DICT_HAS = Op("dict_has", lambda types, attrs: Bool, _LOOK, lower=_has("dict", "PyDict_Contains"), partials=NONDIFF,
-              eval=lambda d, k: k in d, doc="whether there is a key")
+              eval=lambda d, k: k in d, doc="whether a dict has a key")
 DICT_SET = Op("dict_set", lambda types, attrs: None, _CHANGE, lower=_set_lower, partials=NO_RULE,
               stores=lambda types, attrs: [(types[0], 0, types[1]), (types[0], 1, types[2])],
-              eval=lambda d, k, value: d.__setitem__(k, value), doc="the value of a key is `value`",
+              eval=lambda d, k, value: d.__setitem__(k, value), doc="store `value` under a key of a dict",
               traits=BOXES)
 DICT_PUT = Op("dict_put", lambda types, attrs: None, _ANY, lower=_ordered_set_lower, partials=NO_RULE,
               stores=DICT_SET.stores, eval=DICT_SET.eval, traits=BOXES,
-              doc="the same, by the method of the dict's class")
+              doc="store `value` under a key by the method of the class of the dict")
 DICT_DELETE = Op("dict_delete", lambda types, attrs: None, _ANY, lower=_call("PyObject_DelItem"), partials=NONDIFF,
-                 eval=lambda d, k: d.__delitem__(k), doc="a key and its value are gone; KeyError where there is none",
+                 eval=lambda d, k: d.__delitem__(k), doc="remove a key and its value; KeyError where there is none",
                  traits=BOXES)
 DICT_NEXT = Op("dict_next", next_of_dict, _READ, lower=_dict_next_lower, partials=NO_RULE, eval=_dict_next,
                eval_attrs=True,
@@ -425,22 +425,23 @@ DICT_NEXT = Op("dict_next", next_of_dict, _READ, lower=_dict_next_lower, partial
                    + _RESTART + _OBJECTS)
 DICT_HOLD = Op("dict_hold", lambda types, attrs: None, writes(OBJECTS), lower=lambda e, inst, x, value: [],
                partials=NO_RULE, stores=lambda types, attrs: [(types[0], 1, types[1])], eval=lambda d, value: None,
-               doc="from here on values of a dict may be such as this one")
+               doc="tell inference that values of a dict may have the type of this one")
 DICT_NEVER = Op("dict_never", lambda types, attrs: Bool, 0, lower=lambda e, inst, x: ["false"], partials=NONDIFF,
-                eval=lambda d: False, doc="False, which inference does not know: code that shows what a dict may hold")
+                eval=lambda d: False, doc="False, which inference does not know; the code of the branch only shows "
+                                          "inference what a dict may hold")
 SET_NEW = Op("set_new", _given, RAISES | ALLOCATES | HOST, lower=_made("PySet_New", "PySet_Add"), partials=NO_RULE,
              stores=lambda types, attrs: [(attrs["type"], 0, t) for t in types], eval=lambda *x, type: set(x),
              eval_attrs=True, doc="a new {type} with these items", traits=NEW_OBJECT)
 SET_LEN = Op("set_len", lambda types, attrs: Int, reads(OBJECTS) | HOST, lower=_len_of(platform.SET["used"]),
-             partials=NONDIFF, eval=len, bounds=(0, MAX_BYTES >> 3), doc="how many items a set has", cost=1)
+             partials=NONDIFF, eval=len, bounds=(0, MAX_BYTES >> 3), doc="the number of items of a set", cost=1)
 SET_HAS = Op("set_has", lambda types, attrs: Bool, _LOOK, lower=_has("set", "PySet_Contains"), partials=NONDIFF,
              eval=lambda s, x: x in s, doc="whether an item is in a set")
 SET_ADD = Op("set_put", lambda types, attrs: None, _CHANGE, lower=_add_lower, partials=NO_RULE,
              stores=lambda types, attrs: [(types[0], 0, types[1])], eval=lambda s, x: s.add(x),
-             doc="an item is in a set", traits=BOXES)
+             doc="add an item to a set", traits=BOXES)
 SET_DISCARD = Op("set_discard", lambda types, attrs: None, _ANY, lower=_discard_lower, partials=NONDIFF,
                  eval=lambda s, x, *, must: s.remove(x) if must else s.discard(x), eval_attrs=True,
-                 doc="an item is not in a set; {must}: KeyError where it was not", traits=BOXES)
+                 doc="remove an item from a set; {must}: KeyError where the set does not have it", traits=BOXES)
 SET_NEXT = Op("set_next", _next_of_set, _READ, lower=_set_next_lower,
               partials=NO_RULE, eval=_set_next, eval_attrs=True,
               doc="(whether there is another item, the item, where the next one is), of a set, a "
