@@ -343,7 +343,7 @@ def _renamed(part, runtime: str):
 
 
 def work(job: dict) -> dict:
-    """Import a project and compile it for one level of processors. job: what `build` says."""
+    """Import a project and compile it for one level of processors. job: the dict that `_compiled` makes."""
     if job["level"] != "native":
         link.choose(job["level"])
     cache.key_of = lambda *_, **__: None  # code that another process has cached is for another processor

@@ -1,7 +1,7 @@
 """Calls with records of NumPy, the elements `a[i]` of structured arrays.
 
 Compiled code knows a record as a view of an array. So a call passes an array without axes, in the memory of the record,
-to a function that takes the record out of it and calls the function that is meant.
+to a function that takes the record out of it and calls the function of the program.
 """
 from __future__ import annotations
 

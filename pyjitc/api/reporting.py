@@ -319,7 +319,7 @@ def _vectorised(told, by_file) -> None:
             continue
         for one in by_file.get(remark.filename, ()):
             if remark.line in one.by_number:
-                # a vectorised loop is told at its start, in the line of an array's statement where that is the loop
+                # a vectorised loop is reported at its start, in the line of an array's statement where that is the loop
                 start = remark.message.startswith(_VECTORISED)
                 number = remark.line if start else one.loop_of(remark.line)
                 loops.setdefault((remark.filename, number), []).append(remark.message)

@@ -373,7 +373,7 @@ _WRITES = frozenset({"sort", "fill", "put", "itemset", "resize", "partition", "s
 
 
 def _indices(index):
-    """Integers in an index are replaced by zeros, which are in range wherever any index is."""
+    """The index with zeros in place of its integers: zeros are in range wherever any index is."""
     if isinstance(index, tuple):
         return tuple(map(_indices, index))
     if isinstance(index, np.ndarray) and index.dtype.kind in "iu":

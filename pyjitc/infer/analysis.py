@@ -34,10 +34,10 @@ __all__ = ["Analysis"]
 
 _MAX_CHANGES = 60
 _MAX_LENGTHS = 2  # the most lengths of tuples for one variable of a loop
-_MAX_HELD = 4  # the most of those that a sum adds to
-_MANY_ITEMS = 1000  # of a display: with more it is large as it is written, and does not grow
-# Changes of the type of a parameter of a block after which it keeps its type, joined with the new one: a call that
-# makes a list of the list that it made in the round before gives one with a new type variable in each round.
+_MAX_HELD = 4  # the most lengths of tuples in an operand of an operation on tuples
+_MANY_ITEMS = 1000  # of a display: one with more is large in the source, and does not grow
+# The number of changes of the type of a block parameter after which it keeps its type, joined with each new one: a call
+# that puts the list of the round before into a new list returns a type with a new type variable in each round.
 _MAX_RENEWED = 8
 _MAX_NESTED = 8  # changes of the type of a value that contains list displays
 
@@ -87,7 +87,7 @@ class Analysis:
         self.raising: set[ir.Inst] = set()
         self.products: dict[ir.Inst, ir.Block] = {}  # nests that become one call if no other one is fused into them
         self.returns: dict[ir.Inst, AV] = {}
-        self.returned: AV | None = None  # what covers all of these
+        self.returned: AV | None = None  # the join of all of these
         self.dirty: list[int] = []
         self.queued: set[int] = set()
         self.absorbs = spec.proto.absorbs

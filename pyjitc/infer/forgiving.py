@@ -356,7 +356,7 @@ def _is_object(t) -> bool:
 
 
 def _final(error: Mismatch) -> Mismatch:
-    """The refusal of a function, of which nothing more is to be known."""
+    """The error as one that holds whatever else becomes known about types."""
     return error if isinstance(error, NotNative) else NotNative(error.message, error.hint)
 
 

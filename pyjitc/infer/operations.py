@@ -250,8 +250,8 @@ class Operations(Variables):
                         "read it outside the compiled function", AttributeError)
 
     def attribute_of_member(self, x: Expr, holder: enum.Enum, name: str):
-        """The attribute of a member of an enumeration that it holds itself, or that the value gives it whose class the
-        enumeration extends; None for any other."""
+        """The attribute of a member of an enumeration, if the member stores it, or inherits it from the class of its
+        value, which the enumeration extends; None for any other attribute."""
         if name in vars(holder) and name[0] != "_":
             self.session.depend(vars(holder), name, vars(holder)[name])
             return constant(vars(holder)[name])
@@ -883,7 +883,7 @@ class Operations(Variables):
 
 
 def _has_index(t: Type) -> bool:
-    """Whether the class of an object is one of the program that says which index it is."""
+    """Whether the class of an object is one of the program that defines `__index__`."""
     return isinstance(t, ObjectOf) and defines(t.cls, "__index__")
 
 

@@ -51,8 +51,8 @@ class Dependency:
 
 
 class Findings:
-    """Results of inference that it needs from its start: where it finds a new one, it restarts with a new Session and
-    these findings."""
+    """Facts found by inference that it needs from its start: where it finds a new one, it restarts with a new Session
+    and these findings."""
 
     __slots__ = ("as_objects", "asks", "captured", "cells", "changed", "classes", "constant", "decorated", "every",
                  "functions", "generators", "left", "lengths", "lists", "returned", "sums")
@@ -437,7 +437,7 @@ class Session:
                 self.library.memo[spec.key] = spec
 
     def grew(self, spec: Spec) -> None:
-        """The result of `spec` has changed: visit its calls again."""
+        """Visit the calls of `spec` again, since its result has changed."""
         for analysis, block in spec.dependents or ():
             analysis.touch(block)
 
@@ -445,7 +445,7 @@ class Session:
         self.dependencies.setdefault((id(container), key), Dependency(container, key, value))
 
     def outer_variable(self, container, key, name: str) -> Variable:
-        """The variable, which is no constant from now on."""
+        """The Variable of this name. Its value is no constant from now on: blocks that took it for one are visited."""
         place = id(container), key
         found = self.outer.get(place)
         if found is None:
@@ -458,7 +458,7 @@ class Session:
         return found
 
     def grow(self, variable: Variable, content: Type) -> None:
-        """The program stores a value of this type in a variable."""
+        """Record that the program stores a value of this type in a variable."""
         merged = content if variable.content is None else join_types(variable.content, content)
         merged = merged if is_readable(merged) else Object
         if merged is not variable.content:
@@ -467,7 +467,7 @@ class Session:
                 analysis.touch(block)
 
     def depend_on_function(self, function: pytypes.FunctionType) -> None:
-        """A program may assign other code to a function: IPython's autoreload does."""
+        """Record that code of a function was read: a program may assign other code, as IPython's autoreload does."""
         if str(function.__globals__.get("__name__")).partition(".")[0] in FIXED_MODULES:
             return
         code = function.__code__  # defaults of parameters that do not exist have no effect

@@ -378,7 +378,7 @@ def _ring_lower(e, width, x, y, flags):
     def plus(value, condition, opcode):
         return e.assign(f"{opcode} {width} {value}, {e.assign(f'select i1 {condition}, {width} {y}, {width} 0')}")
 
-    if y.isdecimal() and "near" not in flags:  # of both numbers the one in the range is the least without sign
+    if y.isdecimal() and "near" not in flags:  # the number in the range is the smaller one without sign
         for flag, opcode in (("nonnegative", "add"), ("less", "sub")):
             if flag not in flags:
                 moved = e.assign(f"{opcode} {width} {x}, {y}")

@@ -24,7 +24,7 @@ def _stores_items(types, attrs):
     return [(attrs["type"], 0, t) for t in types]
 
 
-_CONSTANTS = 4  # the fewest items for which a list of constants is made of a tuple of the interpreter, as it does
+_CONSTANTS = 4  # the fewest items for which a list of constants is made from a constant tuple, as the interpreter does
 
 
 def _list_new_lower(e, inst, *items):
@@ -44,7 +44,7 @@ def _list_new_lower(e, inst, *items):
 
 
 def _table(e, x, t=None) -> str:
-    """Pointer to the items of a list, or of a value of type t. An object is one of a tuple."""
+    """The pointer to the items of a list, or of a tuple where t, the type of x, is TupleOf or Object."""
     if isinstance(t, TupleOf) or t is Object:
         return _at(e, x, platform.TUPLE_ITEMS)
     return e.assign(f"load ptr, ptr {_at(e, x, platform.LIST_ITEMS)}, align 8")
@@ -358,7 +358,7 @@ TUPLE_LIKE = Op("tuple_like", lambda types, attrs: types[0], RAISES | ALLOCATES 
                 traits=NEW_OBJECT)
 TUPLE_PUT = Op("tuple_put", lambda types, attrs: None, reads(OBJECTS) | writes(OBJECTS) | HOST, cost=8,
                lower=_tuple_put_lower, partials=NO_RULE, eval=lambda made, k, x, i: made.__setitem__(k, x[i]),
-               doc="put item i of another tuple, which exists, in place k of a tuple, which is empty")
+               doc="put item i of another tuple, which exists, in the empty place k of a tuple")
 TUPLE_FROM = Op("tuple_from", lambda types, attrs: attrs["type"], RAISES | ALLOCATES | reads(OBJECTS) | HOST,
                 lower=_tuple_from_lower, eval=lambda x, first, *, type: tuple(x[first:]), eval_attrs=True,
                 stores=lambda types, attrs: [(attrs["type"], 0, types[0].item)], partials=NO_RULE,

@@ -36,7 +36,7 @@ def functions_of(nest: Inst) -> list[Function]:
 
 
 def template_of(nest: Inst) -> Template:
-    """What a nest computes, as the function that is its template says (`template` in ir/flags.py)."""
+    """The kind of computation of a nest: the flag of its template function (`template` in ir/flags.py)."""
     return nest.attrs["template"].flags.template
 
 

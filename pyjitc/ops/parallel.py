@@ -43,7 +43,7 @@ def _set_size_lower(e, inst, n):
 
 def _divide_eval(trips, work, copied, asked, *, known, even, stored):
     assumed = -(-WORK // work)
-    # Where the cost is not known, few iterations may be much work: all are tried.
+    # Where the cost is not known, few iterations may be much work: their number does not decide against threads.
     least = assumed if known else min(max(-(-trips // TRIES), 1), assumed)
     if asked > 0:
         size = max(asked, (trips >> 16) + 1) if stored else asked
@@ -57,7 +57,7 @@ def _divide_eval(trips, work, copied, asked, *, known, even, stored):
             if least >= 8 * LANES:
                 size = -(-size // LANES) * LANES
     size = max(size, -(-COMBINED * copied // work))  # combining the copies must be little of the work
-    # Of very few iterations, of which nothing is known, each is worth a thread.
+    # Where the cost is not known and there are very few iterations, each is worth a thread.
     short = size <= SHORT // work if known else trips >= TRIES and size < assumed
     return -(-trips // size), size, short
 

@@ -202,7 +202,7 @@ def _by_location_and_scale(b, loc, scale, x):
 
 
 def _by_power(b, a, x):
-    """x ** (1 / a) of a number that does not depend on a."""
+    """The partial derivative of x = u ** (1 / a), where u does not depend on a."""
     return (b.fneg(b.fdiv(b.fmul(x, b.log(x)), a)),)
 
 
@@ -215,8 +215,8 @@ def _by_lognormal(b, mean, sigma, x):
 
 
 def _by_corners(b, left, mode, right, x):
-    """Below the mode (x - left) ** 2 is a number of [0, 1) times (mode - left) * (right - left), and above it
-    (right - x) ** 2 one times (right - mode) * (right - left)."""
+    """The partial derivatives of a triangular number: below the mode, (x - left) ** 2 is u * (mode - left) * (right -
+    left) for a u of [0, 1); above it, (right - x) ** 2 is u * (right - mode) * (right - left)."""
     one, zero, half = b.const(1.0), b.const(0.0), b.const(0.5)
     below = b.fle(x, mode)
     near = b.select(below, b.fsub(x, left), b.fsub(x, right))
@@ -227,8 +227,8 @@ def _by_corners(b, left, mode, right, x):
     return by_left, b.select(below, by_side, b.fneg(by_side)), by_right
 
 
-# NumPy's function -> the partial derivatives of what it draws by its parameters, where the same bits are drawn whatever
-# the parameters are: (b, parameters, number drawn) -> partial derivatives. The others reject numbers, in a loop.
+# NumPy's function -> (b, parameters, number drawn) -> the partial derivatives of that number with respect to the
+# parameters, for functions that draw the same bits whatever the parameters are. The others reject numbers in a loop.
 REPARAMETRISED: dict[str, Callable] = {
     "random_uniform": _by_location_and_scale, "random_laplace": _by_location_and_scale,
     "random_gumbel": _by_location_and_scale, "random_logistic": _by_location_and_scale,

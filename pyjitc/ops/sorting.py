@@ -77,7 +77,7 @@ def _sort_lower(e, inst, x, keys, n, like, reverse):
 
 
 def _python_sort(x, keys, n, like, reverse):
-    """The Python meaning, where the keys are in a list."""
+    """The Python meaning of sort_by, where the keys are in a list."""
     following = iter(keys)
     x.sort(key=lambda item: next(following)[0], reverse=reverse)
 

@@ -386,8 +386,8 @@ def _python_find(d, k):
     return (True, d[k]) if k in d else (False, None)
 
 
-_RESTART = "; {restart}: where that is of another class, the call is made anew"
-_OBJECTS = "; {objects}: items are objects"
+_RESTART = "; {restart}: where it is of another class than expected, the call restarts in other code"
+_OBJECTS = "; {objects}: as an object, of whatever class"
 _READ = RAISES | ALLOCATES | reads(OBJECTS) | HOST
 _LOOK = RAISES | reads(OBJECTS) | HOST
 _CHANGE = RAISES | writes(OBJECTS) | HOST
@@ -403,9 +403,9 @@ DICT_GET = Op("dict_get", lambda types, attrs: Object if attrs.get("objects") el
               doc="the value of a key; KeyError where there is none" + _RESTART + _OBJECTS)
 DICT_ASK = Op("dict_ask", lambda types, attrs: types[0].values, _ANY | ALLOCATES, lower=_ask_lower, partials=NO_RULE,
               eval=lambda d, k: d[k], stores=lambda types, attrs: [(types[0], 0, types[1])],
-              doc="the value of a key; the class of the dict says what it is where there is none" + _RESTART)
+              doc="the value of a key; where there is none, the class of the dict determines the value" + _RESTART)
 DICT_FIND = Op("dict_find", _found, _READ, lower=_find_lower, partials=NO_RULE, eval=_python_find,
-               doc="(whether there is a key, its value)" + _RESTART)
+               doc="(whether a dict has a key, its value)" + _RESTART)
 DICT_HAS = Op("dict_has", lambda types, attrs: Bool, _LOOK, lower=_has("dict", "PyDict_Contains"), partials=NONDIFF,
               eval=lambda d, k: k in d, doc="whether a dict has a key")
 DICT_SET = Op("dict_set", lambda types, attrs: None, _CHANGE, lower=_set_lower, partials=NO_RULE,
@@ -420,9 +420,8 @@ DICT_DELETE = Op("dict_delete", lambda types, attrs: None, _ANY, lower=_call("Py
                  traits=BOXES)
 DICT_NEXT = Op("dict_next", next_of_dict, _READ, lower=_dict_next_lower, partials=NO_RULE, eval=_dict_next,
                eval_attrs=True,
-               doc="(whether there is another item, {what}: 'keys', 'values' or 'items' of it, where the next one is), "
-                   "of a dict, a place, the size that it must have, and how many are left"
-                   + _RESTART + _OBJECTS)
+               doc="(dict, position, size that it must have, number of items left) -> (whether there is another item, "
+                   "{what}: its 'keys', 'values' or 'items' part, the position after it)" + _RESTART + _OBJECTS)
 DICT_HOLD = Op("dict_hold", lambda types, attrs: None, writes(OBJECTS), lower=lambda e, inst, x, value: [],
                partials=NO_RULE, stores=lambda types, attrs: [(types[0], 1, types[1])], eval=lambda d, value: None,
                doc="tell inference that values of a dict may have the type of this one")
@@ -444,8 +443,8 @@ SET_DISCARD = Op("set_discard", lambda types, attrs: None, _ANY, lower=_discard_
                  doc="remove an item from a set; {must}: KeyError where the set does not have it", traits=BOXES)
 SET_NEXT = Op("set_next", _next_of_set, _READ, lower=_set_next_lower,
               partials=NO_RULE, eval=_set_next, eval_attrs=True,
-              doc="(whether there is another item, the item, where the next one is), of a set, a "
-                                    "place, and the size that it must have" + _RESTART + _OBJECTS)
+              doc="(set, position, size that it must have) -> (whether there is another item, the item, the position "
+                  "after it)" + _RESTART + _OBJECTS)
 ITER_NEW = Op("iter_new", lambda types, attrs: Object, _ANY | ALLOCATES, lower=_iter_lower, partials=NO_RULE, eval=iter,
               doc="the interpreter's iterator over an object")
 ITER_NEXT = Op("iter_next", lambda types, attrs: Tuple((Bool, attrs["type"])), _ANY | ALLOCATES, lower=_iter_next_lower,

@@ -87,8 +87,7 @@ def _length_lower(offset: int):
 
 _SIZE = (0, (1 << 60) - 1)
 STR_LEN = _op("str_len", "s: str -> int", PURE, _length_lower(STR["length"]), len, "the number of characters",
-              bounds=_SIZE,
-              cost=1)
+              bounds=_SIZE, cost=1)
 BYTES_LEN = _op("bytes_len", "b: bytes -> int", PURE, _length_lower(OB_SIZE), len, "the number of bytes", bounds=_SIZE,
                 cost=1)
 BYTEARRAY_LEN = _op("bytearray_len", "b: bytearray -> int", reads(OBJECTS), _length_lower(OB_SIZE), len,
@@ -96,7 +95,8 @@ BYTEARRAY_LEN = _op("bytearray_len", "b: bytearray -> int", reads(OBJECTS), _len
 
 
 def _form_lower(e, inst, s):
-    """Moved out of loops, where there may be no text: a member of a union that the loop asks for."""
+    """The form of a text, or any number for a null pointer: the instruction may be moved out of a loop that tests
+    whether a union holds a text, to where the union holds none."""
     none = e.assign(f"icmp eq ptr {s[0]}, null")
     s = [e.assign(f"select i1 {none}, ptr @PyUnicode_Type, ptr {s[0]}")]
     bits = e.assign(f"and i32 {_load(e, 'i32', s[0], STR['state'], 4)}, {STR_STATE['sizes'] | STR_STATE['ascii']}")
@@ -358,10 +358,10 @@ STR_FIXED = _op("str_fixed", "x: float -> str", _MAKES, _fixed_lower, lambda x, 
 
 
 class Style(NamedTuple):
-    """What a format says of a text, an int or a float, where compiled code writes it."""
+    """A format for a text, an int or a float that compiled code writes."""
 
-    digits: int  # behind the point of a float; -1: as str() writes it
-    width: int  # of the whole, filled with `fill`
+    digits: int  # after the point of a float; -1: as many as str() writes
+    width: int  # of the whole text, which is padded with `fill`
     align: str
     fill: str
     zeros: int  # the width up to which zeros follow the sign
@@ -420,7 +420,7 @@ def _styled_part(e, t, x: str, spec: str, style: Style) -> str:
 
 
 def _padding(e, part: str, style: Style) -> tuple[str | None, str | None]:
-    """What fills a part before it and behind it."""
+    """The padding before a part and the one after it."""
     length = _load(e, "i64", part, STR["length"])
     missing = e.assign(f"sub i64 {style.width - style.percent}, {length}")
     missing = e.assign(f"call i64 @llvm.smax.i64(i64 {missing}, i64 0)")

@@ -1,6 +1,6 @@
 """From a Python function and argument types to native code: the stages of the compiler, in order.
 
-    generic(function)                          what its bytecode says: IR without types
+    generic(function)                          IR without types, made from its bytecode
     infer(function, types, options, library)   typed IR, how it is called, what it depends on
     optimise(functions, options)               after the passes; `optimise_device` and `optimise_block` are for kernels
     compile_signature(function, types, ...)    all of it, and the object code for this processor
@@ -112,7 +112,7 @@ def infer(function, types, options: Options, library=LIBRARY, lists=False) -> Ty
 
     with timed("infer"), extended.as_in_numba(options.numba) if options.numba else nullcontext():
         if not functions.prototype_of(function).library:
-            LIBRARY.finish(stored=False)  # what an earlier compile has left that failed
+            LIBRARY.finish(stored=False)  # discards what a failed compile has left
         try:
             try:
                 typed, spec, dependencies = found(options)

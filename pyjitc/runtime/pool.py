@@ -98,12 +98,12 @@ def _begin(start: int) -> None:
 
 
 def _close() -> None:
-    """While the interpreter ends, regions run on their caller only: a worker would wait for ever (gates.py)."""
+    """Let regions run on their caller only while the interpreter ends: a worker would wait for ever (gates.py)."""
     _put(_found[1] + STATE["closed"], ctypes.c_uint32, 1)
 
 
 def _empty() -> None:
-    """The pool of a child process, which has none of the parent's threads."""
+    """Reset the pool in a child process, which has none of the parent's threads."""
     start = _found[1]
     for name in ("epoch", "sleepers", "workers", "starting", "resting"):
         _put(start + STATE[name], ctypes.c_uint32, 0)
