@@ -25,7 +25,7 @@ def among(values) -> bool:
 
 
 def call(dispatcher, args: tuple, kwargs: dict):
-    """dispatcher(*args, **kwargs), where some arguments are records."""
+    """The result of dispatcher(*args, **kwargs), where some arguments are records."""
     function = dispatcher.py_func
     code = function.__code__
     names = code.co_varnames[:code.co_argcount]

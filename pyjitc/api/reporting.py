@@ -223,7 +223,7 @@ def _note(by_file, filename: str, number: int, fact: Fact) -> None:
 
 
 def _costs(fn: ir.Function, by_file) -> None:
-    """The Python objects, memory and checks in the code of a function, at their lines in the source."""
+    """Note the Python objects, memory and checks in the code of a function at their lines in the source."""
     slow = _checked_copies(fn)
     for block in fn.blocks:
         for inst in block.insts:
@@ -241,7 +241,7 @@ def _checked_copies(fn: ir.Function) -> set[ir.Block]:
 
 
 def _in_order(fn: ir.Function, options, by_file) -> None:
-    """Loops that accumulate floats in order: LLVM's remarks on these say less, or nothing."""
+    """Note loops that accumulate floats in order: LLVM's remarks say less about these, or nothing."""
     for loop in LoopNest(fn).loops:
         if not loop.inner and not loop.has_hint("ordered") and hints.adds_in_order(loop, options):
             _, filename = loop.header.insts[-1].attrs.get("origin") or (fn.qualname, fn.filename)
@@ -312,7 +312,7 @@ def _why(inst: ir.Inst) -> str:
 
 
 def _vectorised(told, by_file) -> None:
-    """LLVM's remarks on each loop; the copies with checks are not meant to be vectorised."""
+    """Note LLVM's remarks on each loop, except for copies with checks, which are not meant to be vectorised."""
     loops: dict[tuple[str, int], list[str]] = {}
     for remark in told:
         if "explicitly disabled" in remark.message:

@@ -260,7 +260,7 @@ class Tracer:
     # operations that need the value
 
     def _refused(self, what, instead):
-        """The error is stored, since NumPy replaces a TypeError that it catches, such as that of len(), by its own."""
+        """Store the error, since NumPy replaces a TypeError that it catches, such as that of len(), by its own."""
         self._recorder.refused = mistake(what, instead)
         return self._recorder.refused
 
@@ -492,7 +492,7 @@ class Traced(Pickled):
 
     @property
     def programs(self) -> list[Program]:
-        """What was recorded, one for each combination of types and shapes, the oldest first."""
+        """The programs that were recorded, one for each combination of types and shapes, the oldest first."""
         return list(self._programs.values())
 
     def record(self, *args, **kwargs) -> Program:

@@ -146,9 +146,8 @@ def _disabled() -> bool:
 
 
 class _Made(ufuncs.Record):
-    """The common part of both. loops: dtypes of the inputs -> those of the results; promised: dtypes of the operands of
-    the loops that the ufunc had from which this one was made by pickling; remade: the function by which it is
-    unpickled."""
+    """The common base class of both. loops: dtypes of the inputs -> those of the results; promised: operand dtypes of
+    the loops of the pickled ufunc from which this one was made; remade: the function by which it is unpickled."""
 
     __slots__ = ("function", "options", "declared", "dynamic", "loops", "counts", "arguments", "results",
                  "identity", "exact", "promised", "remade")

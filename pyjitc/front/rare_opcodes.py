@@ -67,7 +67,7 @@ def delete_subscript(frame, x):
 
 
 def send(frame, x):
-    """One step of `yield from`: continues after it with the item, or at its end with the iterator's return value."""
+    """Run a step of `yield from`: continue after it with the item, or at its end with the iterator's return value."""
     following, target = frame.region_.targets
     *rest, state, _ = frame.stack
     step = frame.emit(generic.NEXT, (state,), delegates=True)
@@ -253,7 +253,7 @@ def unpack_ex(frame, x):
 
 
 def load_super_attr(frame, x):
-    """super().name and super(cls, x).name"""
+    """Load super().name or super(cls, x).name."""
     made = frame.emit(generic.CALL, frame.pops(3), kwnames=())
     value = frame.emit(generic.GETATTR, (made,), name=frame.code.co_names[x.arg >> 2])
     quirks.push_callable(frame, value, x.arg & 1)
@@ -392,7 +392,7 @@ def jump_if_not_exc_match(frame, x):
 
 
 def check_group_match(frame, x):
-    """`except* classes`: the part of the exception that it catches becomes the handled one."""
+    """Make the part of the exception that `except* classes` catches the handled one."""
     found = frame.emit(generic.GROUP_MATCH, frame.pops(2))
     rest, caught, handled = (frame.emit(generic.ELEMENT, (found,), index=k) for k in range(3))
     frame.emit(generic.EXC_ENTER, (handled,))

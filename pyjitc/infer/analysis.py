@@ -228,7 +228,7 @@ class Analysis:
             self.set_aside(block, inst)
 
     def set_aside(self, block: ir.Block, inst: ir.Inst) -> None:
-        """An instruction has no meaning, or none yet: only the handler of exceptions around it is reached."""
+        """Reach only the handler of exceptions around an instruction that has no meaning, or none yet."""
         self.meaning.pop(inst, None)
         try:
             self.unwind(block, inst)
@@ -305,7 +305,7 @@ class Analysis:
         return av
 
     def narrowing(self, block, condition):
-        """What a branch on `condition` implies for the union that it tests: one item for each of the two edges.
+        """The implications of a branch on `condition` for the union that it tests, an item for each of the two edges:
         {tested value: its narrowed AV}; None if nothing is known; False if no member of the union takes the edge."""
         verdict = self.verdicts.get(condition)
         if verdict is None:
@@ -321,7 +321,7 @@ class Analysis:
         return sides
 
     def flow(self, block: ir.Block, edge: ir.Edge, narrowed) -> None:
-        """Control may take `edge`: join its arguments into the parameters of the target."""
+        """Join the arguments of an edge that control may take into the parameters of its target."""
         target = edge.block
         fresh = target not in self.incoming
         edges = self.incoming.setdefault(target, {})

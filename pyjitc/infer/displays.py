@@ -196,7 +196,7 @@ def _changed(fn, shape) -> set[ir.Inst]:
 
 
 def mark(analysis, block, inst):
-    """An instruction needs lists: finds the displays from which its operands come, and restarts inference."""
+    """Find the displays from which the operands of an instruction come that needs lists, and restart inference."""
     findings = analysis.session.findings
     before = len(findings.lists)
     seen: set = set()
@@ -238,8 +238,8 @@ def _is_of_numpy(analysis, inst) -> bool:
 
 
 def _sources(analysis, value, seen) -> list | None:
-    """Where the lists in a value are made, an entry for each place in the value where a list may be: the instruction,
-    and for an item of what a call returns the keys that lead to it. None if that is not known."""
+    """The origins of the lists in a value, an entry for each place in the value where a list may be: the instruction
+    that makes the list, followed by the keys that lead to it in the result of a call. None if one is not known."""
     av = analysis.av.get(value)
     if av is None or not is_display(av[0]):
         return []

@@ -29,7 +29,7 @@ _READING = frozenset({"LOAD_NAME", "LOAD_GLOBAL", "LOAD_CLASSDEREF", "LOAD_DEREF
 
 class _Made:
     """A class that a function defines. cells: the name of each variable of the function that its methods read -> its
-    cell; parts: what the key in the table of classes refers to by number, which must stay alive."""
+    cell; parts: the objects that the key in the table of classes names by number; they must stay alive."""
 
     __slots__ = ("cls", "cells", "parts")
 

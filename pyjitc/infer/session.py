@@ -181,7 +181,7 @@ class Session:
         return made
 
     def close(self) -> None:
-        """Inference is finished: no type variable grows any more. (The table of types refers to the variables in them,
+        """End inference: no type variable grows any more. (The table of types refers to the variables in them,
         and would keep alive everything to which the variables refer.)"""
         for variable in self.variables:
             variable.close()
@@ -335,7 +335,7 @@ class Session:
 
     def store_in_any(self, name: str | None, t: Type) -> None:
         """Record that a `t` is stored as an attribute of an object whose class is not known: of this name, or of any.
-        Attributes of which nothing is known keep the types that are checked when they are read."""
+        Attributes about which nothing is known keep the types that are checked when they are read."""
         if t is Object or (name, t) in self.stored_in_any:
             return
         self.stored_in_any.append((name, t))
@@ -445,7 +445,7 @@ class Session:
         self.dependencies.setdefault((id(container), key), Dependency(container, key, value))
 
     def outer_variable(self, container, key, name: str) -> Variable:
-        """The Variable of this name. Its value is no constant from now on: blocks that took it for one are visited."""
+        """The Variable of this name, whose value is no constant from now on; revisits blocks that took it for one."""
         place = id(container), key
         found = self.outer.get(place)
         if found is None:

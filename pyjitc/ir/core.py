@@ -41,7 +41,7 @@ CALL = 100  # a call or a loop; also the default
 
 # Traits of an operation: further facts that passes ask for, or-ed together. A list of the operations that one pass
 # can change is no trait, and belongs to the pass.
-LOAD = 1  # its result depends on its operands and on what it reads, so that equal ones can be one
+LOAD = 1  # its result depends on its operands and on what it reads, so that equal ones can be merged
 LOAD_OF_NUMBERS = 2  # the same where its result has no references
 KEEPS_NONE = 4  # neither its result nor memory refers to an array among its operands afterwards
 NEW_MEMORY = 8  # its result is an array in memory that no other array has

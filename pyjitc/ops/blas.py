@@ -33,7 +33,7 @@ def _stored(e, llvm, value):
 
 
 def _lower(e, inst, *operands):
-    """Operands are passed as follows. Int: a 64-bit word; Bool: 'T' or 'N'; a number: in the element type of the
+    """Call the function with these operands. Int: a 64-bit word; Bool: 'T' or 'N'; a number: in the element type of the
     arrays; an array: its first element."""
     t = _element([x.type for x in inst.args])
     part = e.scalar(part_of(t))

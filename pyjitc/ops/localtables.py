@@ -119,7 +119,7 @@ def _search(e, inst, what: str, x, key) -> str:
 
 
 def _slot_lower(e, inst, x, *key):
-    """For an int the first place of the probe sequence is examined inline: mostly the key is there, or the place is
+    """Examine the first place of the probe sequence inline for an int: mostly the key is there, or the place is
     empty. The helper examines further places, and searches all other keys."""
     t = inst.args[0].type.of
     if key_type(t) is not Int:
@@ -184,7 +184,7 @@ def _get_lower(e, inst, x, slot, *key):
 
 
 def _ask_lower(e, inst, x, slot, *key):
-    """The list is made before the key gets its slot, so that a failure leaves the table unchanged."""
+    """Make the list before the key gets its slot, so that a failure leaves the table unchanged."""
     t = inst.result.type
     place = e.alloca("i64")
     e.line(f"store i64 {slot[0]}, ptr {place}")

@@ -52,7 +52,7 @@ def _check_index(i, n, *, axis=0, nonnegative=False, most=0, unchecked=False, me
 
 
 def _check_index_lower(e, inst, i, n):
-    """One unsigned compare on the hot path; the negative wrap lives in a cold block."""
+    """Make one unsigned comparison on the hot path; negative indices wrap in a cold block."""
     i, n = i[0], n[0]
     text = inst.attrs.get("message")
     told = () if text else (f"i64 {i}", f"i32 {inst.attrs['axis']}", f"i64 {n}")
@@ -293,7 +293,7 @@ MOST_SIZED = 4  # the most dimensions of an array that a helper of codegen/helpe
 
 
 def _new_lower(e, inst, *shape):
-    """Checks the sizes, allocates data and header. Error messages are NumPy's."""
+    """Check the sizes, and allocate data and header. Error messages are NumPy's."""
     t = inst.attrs["type"]
     dims = [x[0] for x in shape]
     size = item_bytes(t.dtype)
@@ -584,7 +584,7 @@ def _iterator_keep_lower(e, inst, x):
 
 
 def _poll_lower(e, inst, *operands):
-    """One counter for each function; the interpreter checks for signals only when it runs out."""
+    """Decrement a counter; the interpreter checks for signals only when it runs out."""
     cost = operands[0][0] if operands else str(inst.attrs.get("cost", 1))
     fuel = e.fuel()
     left = e.assign(f"load i64, ptr {fuel}")

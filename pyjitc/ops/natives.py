@@ -179,7 +179,7 @@ def _at_lower(e, inst, x, i):
 
 
 def _put_lower(e, inst, x, i, value):
-    """The previous item is released last, since that may run code of the program, which cannot access the list."""
+    """Release the previous item last, since that may run code of the program, which cannot access the list."""
     t = _item(inst)
     data = _items(e, x[0])
     old = _load(e, t, data, i[0]) if is_refcounted(t) else []

@@ -152,7 +152,7 @@ def _longest(e, lengths):
 
 
 def _clash(e, values, ndims):
-    """i1: whether some axis has two different lengths of which neither is 1."""
+    """i1: whether some axis has two different lengths, neither of which is 1."""
     found = "false"
     for axis in range(max(ndims)):
         lengths = aligned(values, ndims, axis)

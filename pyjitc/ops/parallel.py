@@ -17,7 +17,7 @@ SHORT = 4 * WORK  # the most cost of a chunk for which no sleeping thread is wok
 FEW = 8  # the number of chunks is a multiple of this, where iterations have the same cost
 LANES = 64  # iterations of a vectorised loop that run at once, at most
 TRIES = 16  # the number of chunks at least, where the cost of an iteration is not known
-COMBINED = 24  # what an element of a chunk's copy costs: it is zeroed and added, and must be a small part of the work
+COMBINED = 24  # the cost of zeroing and adding an element of a chunk's copy: copies are a small part of the work
 
 
 def _ask(name: str):

@@ -77,7 +77,7 @@ def _call_lower(e, inst, callee, *operands):
 
 
 def _format_lower(e, inst, x, spec=()):
-    """str of one part of an f-string: first the conversion, then format(value, spec)."""
+    """The str of one part of an f-string: first the conversion, then format(value, spec)."""
     convert = {"": None, "s": "PyObject_Str", "r": "PyObject_Repr",
                "a": "PyObject_ASCII"}[inst.attrs.get("conversion") or ""]
     value = x[0]
@@ -224,7 +224,7 @@ def _next_lower(e, inst, x):
 
 
 def _send_lower(e, inst, x):
-    """(whether there is an item, the item or what the iterator returned)"""
+    """(whether there is an item, the item or the return value of the iterator)"""
     place = e.alloca("ptr", 1)
     status = e.assign(f"call i32 @PyIter_Send(ptr {x[0]}, ptr {e.object(None)}, ptr {place})")
     stepped = e.label("stepped")

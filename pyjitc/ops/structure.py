@@ -83,7 +83,7 @@ def _as_member(e, union, t, part):
 
 
 def _widened(e, given, wanted, x):
-    """A value converted to a type that a join has made of its own type: parts of it may be unions there."""
+    """A value converted to the type of a join, in which parts of the value may be unions."""
     if given is wanted:
         return x
     if isinstance(wanted, Union):
@@ -157,7 +157,8 @@ def _union_cast_lower(e, inst, x):
 
 
 def _cast_union(e, given, wanted, x):
-    """Members that a join has merged are distinguished by the tag; members that `wanted` does not have cannot occur."""
+    """Convert a union to another one. The tag distinguishes members that a join has merged; members that `wanted` does
+    not have cannot occur."""
     tag = "0"
     parts: dict = {}
     for i, source in enumerate(given.members):

@@ -39,7 +39,7 @@ class _Key:
             self.e.line(f"call void {self.e.helper('pyj_release_object')}(ptr {self.given})")
 
     def fail_unless(self, condition: str, *errors) -> None:
-        """Where the condition is false, take the failure exit with the exception that is set, or that `errors` set."""
+        """Take the failure exit where the condition is false, with the exception that is set, or that `errors` set."""
         def fail():
             for error in errors:
                 error()
@@ -85,7 +85,7 @@ def _get_lower(e, inst, x, k):
 
 
 def _ask_lower(e, inst, x, k):
-    """For a missing key the `__missing__` of the class is called: a defaultdict makes the value. A Counter has 0."""
+    """Call the `__missing__` of the class for a missing key: a defaultdict makes the value. A Counter has 0."""
     key = _Key(e, inst, 1, k)
     found = _search(e, x, key)
     have, absent, done = e.label("have"), e.label("absent"), e.label("value")
@@ -162,7 +162,7 @@ def _set_lower(e, inst, x, k, value):
 
 
 def _ordered_set_lower(e, inst, x, k, value):
-    """For a class that stores more than the items of a dict: its own method."""
+    """Call the method of a class that stores more than the items of a dict."""
     boxed = [e.box(v.type, given, inst) for v, given in zip(inst.args[1:], (k, value))]
     status = e.assign(f"call i32 @PyObject_SetItem(ptr {x[0]}, ptr {boxed[0]}, ptr {boxed[1]})")
     for one in boxed:
@@ -210,7 +210,7 @@ def _add_lower(e, inst, x, k):
 
 
 def _discard_lower(e, inst, x, k):
-    """Raises KeyError for a missing key if the instruction asks for that."""
+    """Remove an item. Raises KeyError for a missing one if the instruction has `must`."""
     boxed = e.box(inst.args[1].type, k, inst)
     status = e.assign(f"call i32 @PySet_Discard(ptr {x[0]}, ptr {boxed})")
 
@@ -270,7 +270,7 @@ def _changed(e, inst, x, offset: int, used: str, name: str) -> None:
 
 
 def _dict_next_lower(e, inst, x, at, used, left):
-    """Like CPython's iterators: the size is compared first, then the number of remaining items."""
+    """Compare the size first, then the number of remaining items, as CPython's iterators do."""
     _changed(e, inst, x, platform.DICT["used"], used[0], "dictionary")
     what = inst.attrs["what"]
     place, keyp, valuep = e.alloca("i64"), e.alloca("ptr"), e.alloca("ptr")
@@ -314,7 +314,7 @@ def _iter_lower(e, inst, x):
 
 
 def _iter_next_lower(e, inst, it):
-    """As PyIter_Next: at the end an iterator raises StopIteration, or nothing."""
+    """Do what PyIter_Next does: at the end an iterator raises StopIteration, or nothing."""
     cls = e.assign(f"load ptr, ptr {e.assign(f'getelementptr i8, ptr {it[0]}, i64 {platform.OB_TYPE}')}, align 8")
     step = e.assign(f"getelementptr i8, ptr {cls}, i64 {platform.TYPE_ITERNEXT}")
     item = e.assign(f"call ptr {e.assign(f'load ptr, ptr {step}, align 8')}(ptr {it[0]})")

@@ -302,7 +302,7 @@ CODE_IS = _op("code_is", "code: int -> bool", PURE, _is_lower, lambda code, *, t
 
 
 def _case_lower(e, inst, code):
-    """For ASCII, one of the objects that the interpreter has for characters; for others, the method's result."""
+    """The object that the interpreter has for an ASCII character; for others, the result of the method."""
     name = inst.attrs["method"]
     quick, other, done = e.label("ascii"), e.label("other"), e.label("cased")
     e.branch(e.assign(f"icmp ult i64 {code[0]}, 128"), quick, other, likely=True)

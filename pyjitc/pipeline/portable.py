@@ -411,7 +411,7 @@ class Paths:
             waiting = self._follow(waiting)
 
     def _follow(self, waiting: list[Guard]) -> list[Guard]:
-        """Adds the values of the guards whose containers are known; returns the other guards."""
+        """Add the values of the guards whose containers are known; returns the other guards."""
         while waiting:
             rest = []
             for guard in waiting:
@@ -542,7 +542,7 @@ def restore(kept: tuple, roots) -> tuple[Guard, ...] | None:
 # -- objects to which code refers
 
 def recipe(value, paths: Paths) -> tuple:
-    """How to find `value` for another function object or in another process."""
+    """A description by which another function object or process finds `value` (see `rebuild`)."""
     path = paths.known.get(id(value))
     if _is_constant(value) and (path is None or not _is_one_object(value)):
         return "constant", value

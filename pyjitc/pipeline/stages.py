@@ -209,7 +209,7 @@ def optimise_device(module, options: Options, body):
 
 
 def optimise_block(module, options: Options):
-    """(a kernel, the first of `module`, as functions of which the first runs a block on the CPU; its plan)."""
+    """(functions made of a kernel, the first of `module`; the first of them runs a block on the CPU; their plan)."""
     with _passes(module[0]):
         found = grid.run_module(module, options, _body, recursive, _observer())
     LIBRARY.finish()

@@ -62,8 +62,8 @@ class Callable_:
         return []
 
     def conversions(self, operands) -> tuple:
-        """The arguments of a call from compiled code as a signature of `converting` asks for them, and a function that
-        gives the converted result, or None."""
+        """The arguments of a call from compiled code, converted for a signature of `converting`; and a function that
+        converts the result, or None."""
         return operands, None
 
 

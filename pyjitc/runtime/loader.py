@@ -401,8 +401,8 @@ _grows: list = []
 
 
 def _str_grows() -> ctypes.c_int64:
-    """1 where small objects are in blocks of multiples of 16 bytes, and the C library knows the size of larger ones:
-    with the interpreter's own allocator, unless it is in debug mode."""
+    """A word that is 1 where small objects are in blocks of multiples of 16 bytes, and the C library knows the size of
+    larger ones: with the interpreter's own allocator, unless it is in debug mode."""
     if not _grows:
         python, libc = ctypes.pythonapi, _libraries[0]
         try:

@@ -223,7 +223,7 @@ def type_of_object(value) -> Type | None:
 
 
 def classes_in(t: Type) -> list[type]:
-    """The classes of the program of which a value of type `t` is or contains objects."""
+    """The classes of the program whose objects a value of type `t` is or contains."""
     found: list[type] = []
 
     def note(part):
