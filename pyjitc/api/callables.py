@@ -21,7 +21,7 @@ from .dispatch import CompiledFunction
 __all__ = ["OfAnyCount", "is_of_any_count", "of_count", "opened", "python_of"]
 
 _STARRED, _NAMED = inspect.CO_VARARGS, inspect.CO_VARKEYWORDS
-_WRAPPERS = 256  # the most functions around others that are cached
+_WRAPPERS = 256  # the maximum number of wrappers that are cached
 
 
 def python_of(fun) -> FunctionType:

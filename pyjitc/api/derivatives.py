@@ -32,7 +32,7 @@ __all__ = ["check_grads", "checkpoint", "custom_jvp", "custom_vjp", "grad", "hes
            "jacrev", "jvp", "linearize", "pmap", "stop_gradient", "tree", "value_and_grad", "vjp", "vmap"]
 
 tree = trees  # the functions on trees, under JAX's name
-# the most compiled functions that are cached for calls that make them again, as grad(f)(x) in a loop does
+# the maximum number of functions that are cached for calls that make them again, such as grad(f)(x) in a loop
 _DERIVATIVES = 256
 
 

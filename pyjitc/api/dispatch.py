@@ -64,7 +64,7 @@ class _DirectBase(Callable_):
     __slots__ = ()
 
 
-# the most specialisations of a function for certain objects, such as closures: older ones are dropped
+# the maximum number of specialisations for certain objects, such as closures: older ones are dropped
 _MOST_PASSING = 128
 _MOST_REFUSALS = 4  # see _refusals
 ASYNCHRONOUS = 0x80 | 0x200  # CO_COROUTINE, CO_ASYNC_GENERATOR

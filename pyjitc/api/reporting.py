@@ -32,7 +32,7 @@ KINDS = {
     "python": "the interpreter does this, as slowly as in plain Python",
     "boxed": "a value becomes a Python object or comes out of one",
     "memory": "memory is taken from the heap",
-    "loop": "LLVM did or did not make it work on several elements at once",
+    "loop": "whether LLVM made it work on several elements at once",
     "check": "a comparison that raises the exception of Python where it fails: it costs little, but may keep LLVM "
              "from vectorising a loop",
     "parallel": "iterations are shared out among threads",
@@ -257,9 +257,9 @@ _BOXES = {pyobject.PY_BOX: "a value becomes a Python object",
           pyobject.PY_UNBOX: "a value is taken out of a Python object"}
 _CHECKS = {memory.CHECK_INDEX: "the index is compared with the length",
            arith.CHECK_NONZERO: "a divisor is compared with 0",
-           arith.CHECK_NONNEG: "a number is looked at for its sign",
-           **dict.fromkeys((arith.NARROW, arith.FIT), "a number is looked at for the range of its type")}
-_OVERFLOW = "the result is looked at for overflow of 64 bits"
+           arith.CHECK_NONNEG: "the sign of a number is checked",
+           **dict.fromkeys((arith.NARROW, arith.FIT), "a number is compared with the range of its type")}
+_OVERFLOW = "the result is checked for overflow of 64 bits"
 
 
 def _fact(inst: ir.Inst, slow: bool) -> Fact | None:
@@ -297,7 +297,7 @@ def _said(inst: ir.Inst) -> str:
 
 
 def _why(inst: ir.Inst) -> str:
-    """The reason why a check remained, by the origin of its operand."""
+    """The reason why a check remained, found from the origin of its operand."""
     given = [a for a in inst.args if a.inst is None or a.inst.op is not control.CONST]
     made = given[0].inst if given else None
     while made is not None and made.op in (arith.CAST, memory.CHECK_INDEX) and made.args[0].inst is not None:
@@ -354,8 +354,8 @@ _REASONS = (
 
 
 def _reason(messages: list[str]) -> str:
-    """Why LLVM did not vectorise a loop: the most important of its reasons in terms of Python; LLVM's own text for
-    unknown reasons."""
+    """The most important reason why LLVM did not vectorise a loop, in terms of Python; LLVM's own text for unknown
+    reasons."""
     said = [message.removeprefix("loop not vectorized").lstrip(": ") for message in messages]
     for known, text in _REASONS:
         for message in said:

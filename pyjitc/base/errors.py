@@ -69,7 +69,7 @@ class Diagnostic(Named, fields="message filename line end_line col end_col funct
         return shown, " " * _width(shown[:start]) + "^" * max(_width(shown[start:start + marked]), 1)
 
 
-_WIDEST = 120  # the most characters of a source line that are shown
+_WIDEST = 120  # the maximum number of characters of a source line that are shown
 
 
 def _width(text: str) -> int:

@@ -179,8 +179,8 @@ def _split(source: ir.Function, proto) -> list[ir.Block]:
 
 
 def _cut(source: ir.Function, callee, returns: bool):
-    """Copies of the blocks of a generator, cut behind each yield: (all of them, those at which steps begin, [(block
-    that ends with a yield, the yield, the block behind it)]). A return is a step that gives no item."""
+    """Copies of the blocks of a generator, cut after each yield: (all of them, those at which steps begin, [(block
+    that ends with a yield, the yield, the block after it)]). A return is a step that yields no item."""
     copies = {block: ir.Block(block.name, block.params) for block in source.blocks}
     first = copies[source.entry]
     first.params = [callee, *first.params]

@@ -33,8 +33,8 @@ displays = lazy(f"{__package__}.displays")
 __all__ = ["Analysis"]
 
 _MAX_CHANGES = 60
-_MAX_LENGTHS = 2  # the most lengths of tuples for one variable of a loop
-_MAX_HELD = 4  # the most lengths of tuples in an operand of an operation on tuples
+_MAX_LENGTHS = 2  # the maximum number of lengths of tuples for one variable of a loop
+_MAX_HELD = 4  # the same for an operand of an operation on tuples
 _MANY_ITEMS = 1000  # of a display: one with more is large in the source, and does not grow
 # The number of changes of the type of a block parameter after which it keeps its type, joined with each new one: a call
 # that puts the list of the round before into a new list returns a type with a new type variable in each round.

@@ -135,8 +135,8 @@ def only_hands_on(analysis) -> bool:
 
 
 def replaced(fn, returned: bool) -> bool:
-    """Whether a function makes dict displays that it only hands on and reads by constant keys, and that a variable may
-    have beside others, for example in a loop that replaces them, or that are made of others. returned: whether those
+    """Whether a function makes dict displays that it only hands on and reads by constant keys, where a variable may be
+    one of several of them, as in a loop that replaces them, or one is made of another. returned: whether displays
     that it returns count, too."""
     made = {inst.result for inst in read_only(fn, True) - read_only(fn, False)}
     return bool(made) and any(

@@ -610,8 +610,8 @@ class Evaluator(Operations):
         return self.library.call(callee, args, kwargs)
 
     def call_by_rule(self, rule, target, args: list[Expr], kwargs: dict[str, Expr]):
-        """The call of an object whose meaning is a rule. Where the rule refuses values of kinds that stand for others,
-        it gets these."""
+        """The call of an object whose meaning is a rule. Where the rule refuses members of enumerations, it is called
+        with their values."""
         try:
             return rule(args, kwargs)
         except AttributeError as error:  # a rule for arrays got another operand

@@ -71,7 +71,7 @@ def call_starred(on, callee, first, items, keywords):
     in_order = items is None or isinstance(items.type, (List, TupleOf)) and tuple(asked) == names[
         len(before):len(before) + len(asked)]
     by_position = not unknown or code.co_posonlyargcount <= len(before)
-    # Items that `*args` takes are behind those of all other parameters.
+    # Items that `*args` takes come after those of all other parameters.
     simple = not has_rest or items is not None and not unknown and not named and len(first) <= count
     if in_order and by_position and simple and not code.co_flags & _KEYWORDS:
         left_out = {**dict(zip(names[count - len(found.defaults[0]):], found.defaults[0])), **found.defaults[1]}

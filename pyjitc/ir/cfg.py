@@ -25,7 +25,7 @@ def successors(block: Block) -> list[Block]:
 
 
 def postorder(entry, successors_of, seen: set | None = None) -> list:
-    """The nodes of a graph that can be reached from `entry`, each behind its successors except for edges back to a node
+    """The nodes of a graph that can be reached from `entry`, each after its successors except for edges back to a node
     that is being visited. seen: nodes to leave out, to which those that are found are added."""
     order, seen = [], set() if seen is None else seen
     seen.add(entry)

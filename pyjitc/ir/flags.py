@@ -70,7 +70,7 @@ class FunctionFlags(Named):
     part: bool = False
     """The function is a part of another one, in whose frame its failures are: codegen/function.py adds no entry to a
     traceback for the call. Set by passes/outline.py for checked_copies.py and parts.py; passes/pipeline.py runs the
-    passes behind these over the function."""
+    passes after these over the function."""
 
     frameless: bool = False
     """No traceback can show a frame of the function, since nothing in it fails: where it is inlined, its instructions

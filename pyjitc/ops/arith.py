@@ -584,7 +584,7 @@ def _no_half(e, source, x):
 
 def _float_fits(e, kind, x, target):
     low, high = _bounds(target)
-    # whether the integer below the least one is exact in this float type
+    # whether the integer just below the minimum is exact in this float type
     exclusive = target.bits < (24 if kind == "float" else 53)
     above = e.assign(f"fcmp {'ogt' if exclusive else 'oge'} {kind} {x}, {float(low - exclusive)!r}")
     below = e.assign(f"fcmp olt {kind} {x}, {float(high + 1)!r}")
@@ -809,10 +809,10 @@ IMUL_CK = _op("imul_ck", _CHECKED, _checked(operator.mul, "*"), _checked_lower("
                   "place of the usual text; nonnegative: neither x nor y is negative",
               wrapping=IMUL)
 INEG_CK = _op("ineg_ck", "x: int -> int", _checked(operator.neg, "-()"), _neg_checked_lower, effects=RAISES,
-              doc="-x; OverflowError for the least int", wrapping=INEG)
+              doc="-x; OverflowError for the minimum int", wrapping=INEG)
 IABS = _op("iabs", "x: I -> I", _integer(abs), _abs_lower, doc="|x|, wrapping")
 IABS_CK = _op("iabs_ck", "x: int -> int", _abs_checked, _abs_checked_lower, effects=RAISES,
-              doc="|x|; OverflowError for the least int", wrapping=IABS)
+              doc="|x|; OverflowError for the minimum int", wrapping=IABS)
 IFLOORDIV = _op("ifloordiv", II, _integer(_floordiv), _floordiv_lower,
                 doc="ifloordiv {flags} (x, y): x // y, rounding down, wrapping; 0 where y is 0; "
                 "positive, nonnegative: see imod", cost=EXPENSIVE)

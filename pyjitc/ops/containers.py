@@ -383,7 +383,7 @@ HEAP_PUSH = Op("heap_push", lambda types, attrs: None, RAISES | READS | WRITES |
                doc="push an item onto a heap", traits=BOXES)
 HEAP_POP = Op("heap_pop", lambda types, attrs: Object, RAISES | ALLOCATES | READS | WRITES | HOST,
               lower=_heap_pop_lower, partials=NO_RULE, eval=heapq.heappop,
-              doc="pop the least item of a heap, as an object")
+              doc="pop the smallest item of a heap, as an object")
 HOLDS = Op("holds", lambda types, attrs: types[0], 0, lower=lambda e, inst, x: x, partials=NO_RULE,
            eval=lambda x, *, item, parameter=0: x, eval_attrs=True,
            stores=lambda types, attrs: [(types[0], attrs.get("parameter", 0), attrs["item"])],

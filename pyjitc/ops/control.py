@@ -24,7 +24,7 @@ LOOP_HINTS = {
 _UNPOLLED = "{unpolled}: in a function whose loops handle no signals (ir/flags.py)"
 _HINTS = "; ".join(f"{{{name}}}: {text}" for name, text in LOOP_HINTS.items())
 JUMP = Op("jump", None, TERMINATOR, partials=STRUCTURAL, cost=CHEAP,
-          doc="jump -> target. {wait}: the region of a kernel that runs next, behind a barrier (passes/grid.py). "
+          doc="jump -> target. {wait}: the region of a kernel that runs next, after a barrier (passes/grid.py). "
               f"{_UNPOLLED}. Of a jump back in a loop: {_HINTS}")
 BRANCH = Op("branch", None, TERMINATOR, partials=STRUCTURAL, cost=CHEAP,
             doc="branch {likely: bool or None} (condition: bool) -> true target, false target. In the header of a loop "

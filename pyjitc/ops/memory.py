@@ -289,7 +289,7 @@ def _view_lower(e, inst, a, offset, *rest):
     return [data, owner, *(x[0] for x in rest)]
 
 
-MOST_SIZED = 4  # the most dimensions of an array that a helper of codegen/helpers.py checks and allocates
+MOST_SIZED = 4  # the maximum number of axes of an array that a helper of codegen/helpers.py checks and allocates
 
 
 def _new_lower(e, inst, *shape):

@@ -12,8 +12,8 @@ __all__ = ["COMBINED", "DIVIDE", "FEW", "GET_CHUNK_SIZE", "GET_NUM_THREADS", "GE
 
 pool = lazy("pyjitc.runtime.pool")
 
-WORK = 1 << 14  # the least cost of a chunk, which is some microseconds of work
-SHORT = 4 * WORK  # the most cost of a chunk for which no sleeping thread is woken at once
+WORK = 1 << 14  # the minimum cost of a chunk, which is some microseconds of work
+SHORT = 4 * WORK  # the maximum cost of a chunk for which no sleeping thread is woken at once
 FEW = 8  # the number of chunks is a multiple of this, where iterations have the same cost
 LANES = 64  # iterations of a vectorised loop that run at once, at most
 TRIES = 16  # the number of chunks at least, where the cost of an iteration is not known

@@ -278,7 +278,8 @@ NORMAL_TABLE = Op("normal_table", lambda types, attrs: Int if attrs["row"] == "k
                   doc="an element of table {row} of the ziggurat for normal numbers")
 RANDOM_GLOBAL = Op("random_global", lambda types, attrs: Instance(attrs["cls"]), ALLOCATES, lower=_global_lower,
                    partials=NONDIFF, eval=lambda *, cls: np.random.mtrand._rand, eval_attrs=True,
-                   doc="the RandomState, of class {cls}, behind the functions of np.random", traits=ONE_FOR_ALL)
+                   doc="the RandomState, of class {cls}, whose methods are the functions of np.random",
+                   traits=ONE_FOR_ALL)
 
 PYTHON_RANDOM_WORD = Op("python_random_word", lambda types, attrs: uint32, _EFFECTS, lower=_word_lower,
                         partials=NONDIFF, eval=lambda generator: np.uint32(generator.getrandbits(32)),
@@ -286,7 +287,7 @@ PYTHON_RANDOM_WORD = Op("python_random_word", lambda types, attrs: uint32, _EFFE
 PYTHON_RANDOM_GLOBAL = Op("python_random_global", lambda types, attrs: PythonRandom, ALLOCATES,
                           lower=_python_global_lower, partials=NONDIFF,
                           eval=lambda: random.python_global(),
-                          doc="the random.Random behind the functions of the module random")
+                          doc="the random.Random whose methods are the functions of the module random")
 CHUNK_RANDOM = Op("chunk_random", lambda types, attrs: Instance(attrs["cls"]), writes(RANDOM), lower=_chunk_lower,
                   partials=NONDIFF,
                   eval=lambda seed, chunk, *, cls: cls(np.random.PCG64([int(seed), chunk])), eval_attrs=True,

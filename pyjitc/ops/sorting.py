@@ -13,7 +13,7 @@ from .effects import NONDIFF
 
 __all__ = ["SORTING_OPS", "are_numbers", "key_parts", "put_key", "sorted_by_keys", "start_of_keys"]
 
-_MOST = 4  # the most numbers in a key
+_MOST = 4  # the maximum number of numbers in a key
 
 
 def are_numbers(t: Type) -> bool:

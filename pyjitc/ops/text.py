@@ -137,7 +137,7 @@ def _code_lower(e, inst, s, i, form):
 
 STR_CODE = _op("str_code", "s: str, i: int, form: int -> int", PURE, _code_lower,
                lambda s, i, form: ord(s[i]) if i != len(s) else 0,
-               "the code point of character i, which there is, of a text of this form; 0 behind the last",
+               "the code point of character i of a text of this form, 0 <= i <= length; 0 at the end",
                bounds=(0, 0x10FFFF), cost=2)
 
 

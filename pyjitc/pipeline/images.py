@@ -41,8 +41,8 @@ from . import cache
 
 __all__ = ["Images"]
 
-_MOST = 2048  # the most files
-_MOST_HELD = 500  # the most specialisations in memory
+_MOST = 2048  # the maximum number of files
+_MOST_HELD = 500  # the maximum number of specialisations in memory
 _PLAIN = (type(None), bool, int, float, complex, str, bytes)
 _NAMED = (type, FunctionType, BuiltinFunctionType, np.ufunc, type(np.sum))
 _NUMBERS = "biufc"  # kinds of dtypes whose values an image holds
@@ -246,12 +246,12 @@ class _Encoder:
     def __init__(self, images: Images):
         self.images = images
         self.numbers: dict[Type, int] = {}
-        self.types: list[tuple] = []  # (module, name of the kind, arguments), each behind those in its arguments
+        self.types: list[tuple] = []  # (module, name of the kind, arguments), each after those in its arguments
         self.operations: dict[ir.Op, int] = {}
         self.locs: dict[ir.Loc, int] = {}
         self.functions: dict[ir.Function, int] = {}
         self.nodes: dict[Any, int] = {}
-        self.trees: list[tuple] = []  # of nodes and leaves, each behind its parts
+        self.trees: list[tuple] = []  # of nodes and leaves, each after its parts
 
     def run(self, fn: ir.Function) -> tuple:
         self.functions[fn] = 0

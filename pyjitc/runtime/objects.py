@@ -20,7 +20,7 @@ from . import platform
 __all__ = ["attributes_of", "classes_in", "declare_object_class", "hides", "is_object_class", "slots_of", "type_of",
            "type_of_object", "with_attributes", "with_parts"]
 
-_MOST_LOOKED_AT = 1024  # the most objects that are inspected for one type; compiled code checks the types in others
+_MOST_LOOKED_AT = 1024  # the maximum number of objects inspected for one type; compiled code checks the others
 _known: dict[type, bool] = {}
 _declared: weakref.WeakSet = weakref.WeakSet()
 # objects with these attributes are passed as the array that they stand for

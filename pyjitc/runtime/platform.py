@@ -113,7 +113,7 @@ def require_native() -> None:
         raise ABIError("native code needs a Python with the global interpreter lock")
 
 
-_MOST_MARKS = 64  # the most files of `_mark`
+_MOST_MARKS = 64  # the maximum number of files of `_mark`
 _checked: list = []  # []: not checked yet; [None]: no mismatch; [ABIError]: a mismatch
 
 

@@ -44,7 +44,7 @@ RECORD = {"number": 0, "region": 8, "chunk": 16, "limit": 24, "size": 32}
 RECORD_BYTES = 48
 SLOTS, SLOT_BYTES, SLOTS_AT = 32, 256, 128
 STACK = 64 << 20  # bytes of a worker's stack; only pages that are used take memory
-CHUNKS = 256  # the most parts of a parallel loop: their number must not depend on that of threads
+CHUNKS = 256  # the maximum number of chunks of a parallel loop, which must not depend on the number of threads
 
 _found: list = []  # the memory, once it was allocated
 
