@@ -189,7 +189,7 @@ class _Made(ufuncs.Record):
 
     def promote(self, ufunc, given, asked):
         """The loop for operands of these dtypes; where another result is requested (`dtype=`), that for operands of its
-        type. Of a reduction NumPy requests the type of the first operand, too."""
+        type. For a reduction NumPy also requests the type of the first operand."""
         nin = ufunc.nin
         if nin == 2 and asked[1] is None and asked[0] is asked[2] is not None:
             return self.loop(ufunc, [asked[0]] * 2)

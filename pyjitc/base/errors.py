@@ -48,7 +48,7 @@ class Diagnostic(Named, fields="message filename line end_line col end_col funct
         return "\n".join(lines[:8])
 
     def _excerpt(self, source: str) -> tuple[str, str]:
-        """The source line and a line of carets below it. Of a very long line the part around the carets is shown."""
+        """The source line and a line of carets below it. A very long line is cut to the part around the carets."""
         shown = source.expandtabs(4).strip()
         known = self.col >= 0 and self.end_col >= 0
         start = marked = 0

@@ -149,7 +149,7 @@ class Session:
         # (specialisation, instruction) -> the cell, or the type variables of the containers, that is made there
         self.sites: dict = {}
         self.first_sites: dict = {}  # the same, with the call path to the specialisation as key
-        self.arguments: dict = {}  # types of containers among the arguments -> the same with type variables
+        self.arguments: dict = {}  # types of containers among the arguments -> these types with type variables
         # id of a wrapper of functools.lru_cache -> the same for the dict with its results
         self.caches: dict[int, dict] = {}
         self.findings = findings

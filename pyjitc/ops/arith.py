@@ -915,7 +915,7 @@ FITTED = _op("fitted", _fit_rule, _cast, _fitted_lower, attrs=True,
              doc="fitted {type} (x): x as an element of that type, in which it is known to fit")
 TRUNCATE = _op("truncate", "x: F -> int", _truncate, _truncate_lower, effects=RAISES, attrs=True,
                doc="truncate {message, above, flags} (x): int(x); ValueError for nan, OverflowError beyond 64 bits, "
-                   "with the text `above` where 64 unsigned bits hold it; bounded: x is known to fit; short: 32 bits "
+                   "with the text `above` where 64 unsigned bits hold it; bounded: x is nan or fits; short: 32 bits "
                    "are enough")
 WHOLE = _op("whole", "x: F -> int", _truncate, _whole_lower, attrs=True,
             doc="whole {flags} (x): int(x) of an x that is known to fit in 64 bits; short: in 32 bits")

@@ -353,7 +353,7 @@ LIST_OBJECT = Op("list_object", lambda types, attrs: Object, ALLOCATES | reads(O
                  doc="item i of a list or a tuple, which list_get has just read, as an object; the tuple may have the "
                      "type Object")
 TUPLE_LIKE = Op("tuple_like", lambda types, attrs: types[0], RAISES | ALLOCATES | HOST, lower=_tuple_like_lower,
-                partials=NO_RULE, eval=lambda x, n: [None] * n,  # a list stands for it, since tuple_put changes it
+                partials=NO_RULE, eval=lambda x, n: [None] * n,  # a list represents it, since tuple_put changes it
                 doc="a new tuple of `n` empty places for items of another tuple; tuple_put fills them",
                 traits=NEW_OBJECT)
 TUPLE_PUT = Op("tuple_put", lambda types, attrs: None, reads(OBJECTS) | writes(OBJECTS) | HOST, cost=8,

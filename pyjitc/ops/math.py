@@ -1,8 +1,8 @@
 """Elementary functions of floats: one record per function of the C library or LLVM intrinsic.
 
 They are IEEE functions without exceptions (nan and inf are results); the checks of Python's `math` are records of their
-own, `check_domain` and `check_range`. `eval` of a Python float is the C library's function itself, of a
-NumPy scalar NumPy's, or of those in ops/elementary.py what compiled code computes.
+own, `check_domain` and `check_range`. `eval` calls the C library's function for a Python float, and
+NumPy's for a NumPy scalar, or computes what compiled code does for the functions in ops/elementary.py.
 """
 from __future__ import annotations
 
