@@ -350,8 +350,8 @@ LIST_APART = Op("list_apart", lambda types, attrs: Bool, reads(OBJECTS) | HOST, 
                     "both operands are one list of lists, and the test is whether its lists are different objects")
 LIST_OBJECT = Op("list_object", lambda types, attrs: Object, ALLOCATES | reads(OBJECTS) | HOST, lower=_object_lower,
                  eval=lambda x, i: x[i], partials=NO_RULE, cost=CHEAP,
-                 doc="item i of a list or a tuple, which list_get has just read, as an object; the tuple may have the "
-                     "type Object")
+                 doc="item i of a list or a tuple as an object; list_get has just read the item; the tuple may have "
+                     "the type Object")
 TUPLE_LIKE = Op("tuple_like", lambda types, attrs: types[0], RAISES | ALLOCATES | HOST, lower=_tuple_like_lower,
                 partials=NO_RULE, eval=lambda x, n: [None] * n,  # a list represents it, since tuple_put changes it
                 doc="a new tuple of `n` empty places for items of another tuple; tuple_put fills them",

@@ -388,7 +388,7 @@ LOCAL_ASK = Op("local_ask", lambda types, attrs: types[0].of.values, RAISES | AL
                doc="the native list in the slot of a key; where the slot is -1, a new list, which is inserted for the "
                    "key")
 LOCAL_ASK_LIST = Op("local_ask_list", LOCAL_ASK.rule, LOCAL_ASK.effects | HOST, lower=_ask_lower, partials=NO_RULE,
-                    eval=_python_ask, doc="as local_ask, for lists of the interpreter")
+                    eval=_python_ask, doc="the list in the slot of a key; as local_ask, for lists of the interpreter")
 LOCAL_FIND = Op("local_find", lambda types, attrs: Tuple((Bool, types[0].of.values)), ALLOCATES | _SEARCH,
                 lower=_find_lower, partials=NO_RULE, doc="(whether a slot is not -1, the value in it)",
                 eval=lambda x, slot: (slot >= 0, list(x.values())[slot] if slot >= 0 else None))

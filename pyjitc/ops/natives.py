@@ -438,11 +438,11 @@ NATIVE_LEAVE = Op("native_leave", _nothing, writes(LISTS) | HOST, lower=_leave_l
 NATIVE_PLACES = Op("native_places", lambda types, attrs: NativeList(Tuple((Int, Int))), RAISES | ALLOCATES | HOST,
                    lower=_places_lower, partials=NONDIFF, eval_attrs=True,
                    eval=lambda s, *bounds, mark: s[slice(*bounds) if bounds else slice(None)].split(mark),
-                   doc="where the parts begin and end into which str.split would split a text, or s[i:j] of it; "
-                       "{mark}: the separator, or None for words")
+                   doc="the positions of the parts into which str.split splits a text; of s[i:j], if i and j are "
+                       "given; {mark}: the separator, or None for words")
 NATIVE_PIECE = Op("native_piece", lambda types, attrs: Str, RAISES | ALLOCATES | reads(ITEMS) | HOST,
                   lower=_piece_lower, partials=NONDIFF, eval=lambda x, i: x[i],
-                  doc="part i of a text as a text; native_places has found the parts, and the part exists",
+                  doc="the text of part i of a text; native_places has found the parts, and the part exists",
                   traits=ONLY_MEMORY_ERROR | MAKES_TEXT)
 NATIVE_BOUNDS = Op("native_bounds", lambda types, attrs: Tuple((Int, Int)), reads(ITEMS), lower=_bounds_lower,
                    partials=NONDIFF, eval=_bounds, eval_attrs=True, cost=MODERATE,

@@ -338,7 +338,8 @@ FIELD_PEEK = Op("field_peek", lambda types, attrs: attrs["type"], HOST | ALLOCAT
                                       "it has none")
 FIELD_CHECK = Op("field_check", lambda types, attrs: None, RAISES | HOST | reads(OBJECTS), lower=_check_lower,
                  eval=lambda x, found, *, name: None if found is not None else getattr(x, name), eval_attrs=True,
-                 partials=NONDIFF, doc="raise what field_get of {name} raises, where field_peek found no array",
+                 partials=NONDIFF, doc="check that an object stores attribute {name}; raises what field_get raises, "
+                                       "where field_peek found no array",
                  cost=CHEAP)
 OBJECT_SAME = Op("object_same", lambda types, attrs: Bool, PURE, lower=_same_lower, eval=lambda x, y: x is y,
                  partials=NONDIFF, doc="`x is y` of references to objects", cost=MODERATE)

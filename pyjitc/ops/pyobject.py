@@ -265,9 +265,10 @@ HAND_OUT = Op("hand_out", lambda types, attrs: Object, _EFFECTS, lower=_hand_out
               doc="a Python object for an iterator of compiled code; {options}: those with which its steps are "
                   "compiled; {token}: its type, with the types of the attributes of objects in it")
 PY_NEXT = Op("py_next", lambda types, attrs: Tuple((Bool, Object)), _EFFECTS | READS | WRITES, lower=_next_lower,
-             partials=NO_RULE, eval=_next, doc="(whether a Python iterator has an item, the item)")
+             partials=NO_RULE, eval=_next, doc="the next item of a Python iterator: (whether there is one, the item)")
 PY_SEND = Op("py_send", lambda types, attrs: Tuple((Bool, Object)), _EFFECTS | READS | WRITES, lower=_send_lower,
-             partials=NO_RULE, eval=_send, doc="(whether a Python iterator has an item, the item or the return value)")
+             partials=NO_RULE, eval=_send, doc="the next item of a Python iterator: (whether there is one, the item "
+                                               "or the return value)")
 PY_IS = Op("py_is", lambda types, attrs: Bool, PURE, eval=operator.is_, partials=NONDIFF,
            lower=lambda e, inst, x, y: [e.assign(f"icmp eq ptr {x[0]}, {y[0]}")], doc="`x is y` of Python objects")
 PY_BOX = Op("py_box", lambda types, attrs: Object, _EFFECTS, lower=_box_lower, eval=lambda x: x, partials=NO_RULE,

@@ -88,7 +88,7 @@ SORT_PUT = Op("sort_put", lambda types, attrs: None, writes(TABLES), lower=_put_
               eval=lambda keys, i, key: keys.__setitem__(i, key), doc="store key i")
 SORT_BY = Op("sort_by", lambda types, attrs: None, RAISES | reads(OBJECTS, TABLES) | writes(OBJECTS) | HOST,
              lower=_sort_lower, partials=NONDIFF, eval=_python_sort,
-             doc="sort a list by n keys, which are of the type of the fourth operand, in reverse order where the "
-                 "fifth is true")
+             doc="sort a list by n keys; these are of the type of the fourth operand, and the order is reversed where "
+                 "the fifth is true")
 
 SORTING_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

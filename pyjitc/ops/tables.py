@@ -405,7 +405,7 @@ DICT_ASK = Op("dict_ask", lambda types, attrs: types[0].values, _ANY | ALLOCATES
               eval=lambda d, k: d[k], stores=lambda types, attrs: [(types[0], 0, types[1])],
               doc="the value of a key; where there is none, the class of the dict determines the value" + _RESTART)
 DICT_FIND = Op("dict_find", _found, _READ, lower=_find_lower, partials=NO_RULE, eval=_python_find,
-               doc="(whether a dict has a key, its value)" + _RESTART)
+               doc="the value of a key, if a dict has the key: (whether it has, the value)" + _RESTART)
 DICT_HAS = Op("dict_has", lambda types, attrs: Bool, _LOOK, lower=_has("dict", "PyDict_Contains"), partials=NONDIFF,
               eval=lambda d, k: k in d, doc="whether a dict has a key")
 DICT_SET = Op("dict_set", lambda types, attrs: None, _CHANGE, lower=_set_lower, partials=NO_RULE,
@@ -420,8 +420,9 @@ DICT_DELETE = Op("dict_delete", lambda types, attrs: None, _ANY, lower=_call("Py
                  traits=BOXES)
 DICT_NEXT = Op("dict_next", next_of_dict, _READ, lower=_dict_next_lower, partials=NO_RULE, eval=_dict_next,
                eval_attrs=True,
-               doc="(dict, position, size that it must have, number of items left) -> (whether there is another item, "
-                   "{what}: its 'keys', 'values' or 'items' part, the position after it)" + _RESTART + _OBJECTS)
+               doc="the next item of a dict: (dict, position, size that it must have, number of items left) -> "
+                   "(whether there is one, {what}: its 'keys', 'values' or 'items' part, the position after it)"
+                   + _RESTART + _OBJECTS)
 DICT_HOLD = Op("dict_hold", lambda types, attrs: None, writes(OBJECTS), lower=lambda e, inst, x, value: [],
                partials=NO_RULE, stores=lambda types, attrs: [(types[0], 1, types[1])], eval=lambda d, value: None,
                doc="tell inference that values of a dict may have the type of this one")
@@ -443,12 +444,12 @@ SET_DISCARD = Op("set_discard", lambda types, attrs: None, _ANY, lower=_discard_
                  doc="remove an item from a set; {must}: KeyError where the set does not have it", traits=BOXES)
 SET_NEXT = Op("set_next", _next_of_set, _READ, lower=_set_next_lower,
               partials=NO_RULE, eval=_set_next, eval_attrs=True,
-              doc="(set, position, size that it must have) -> (whether there is another item, the item, the position "
-                  "after it)" + _RESTART + _OBJECTS)
+              doc="the next item of a set: (set, position, size that it must have) -> (whether there is one, the item, "
+                  "the position after it)" + _RESTART + _OBJECTS)
 ITER_NEW = Op("iter_new", lambda types, attrs: Object, _ANY | ALLOCATES, lower=_iter_lower, partials=NO_RULE, eval=iter,
               doc="the interpreter's iterator over an object")
 ITER_NEXT = Op("iter_next", lambda types, attrs: Tuple((Bool, attrs["type"])), _ANY | ALLOCATES, lower=_iter_next_lower,
                partials=NO_RULE, eval=_iter_next, eval_attrs=True,
-               doc="(whether the interpreter's iterator has another item, the item as {type})" + _RESTART)
+               doc="the next item of the interpreter's iterator: (whether there is one, the item as {type})" + _RESTART)
 
 TABLE_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

@@ -222,7 +222,7 @@ def _compare_lower(e, inst, x, y):
 
 
 STR_COMPARE = _op("str_compare", "x: str, y: str -> int", HOST, _compare_lower, lambda x, y: (x > y) - (x < y),
-                  "-1, 0 or 1: the order of two texts", bounds=(-1, 1))
+                  "the order of two texts, as -1, 0 or 1", bounds=(-1, 1))
 
 
 def _in_lower(e, inst, s, part):
@@ -478,10 +478,10 @@ STR_TO_FLOAT = _op("str_to_float", "s: str -> float", RAISES | HOST, _parsed_low
                    "float(s)", UNVARIED)
 STR_PART_TO_INT = _op("str_part_to_int", "s: str, i: int, j: int -> int", RAISES | HOST,
                       _parsed_lower("pyj_decimal_part_to_int", "i64"), lambda s, i, j: int(s[i:j]),
-                      "int(s[i:j]), 0 <= i, j <= length")
+                      "int() of the characters from i to before j, 0 <= i, j <= length")
 STR_PART_TO_FLOAT = _op("str_part_to_float", "s: str, i: int, j: int -> float", RAISES | HOST,
                         _parsed_lower("pyj_decimal_part_to_float", "double"), lambda s, i, j: float(s[i:j]),
-                        "float(s[i:j]), 0 <= i, j <= length", UNVARIED)
+                        "float() of the characters from i to before j, 0 <= i, j <= length", UNVARIED)
 
 
 def _hash_lower(e, inst, x):

@@ -68,7 +68,7 @@ class Callable_:
 
 
 class ByCount:
-    """A callable that is another compiled function for each number of arguments."""
+    """A callable that has a separate compiled function for each number of arguments."""
 
     def for_count(self, count: int):
         """The function for so many positional arguments."""
