@@ -500,8 +500,8 @@ def _wheel_of(folder: pathlib.Path, where: str) -> pathlib.Path:
     made = list(pathlib.Path(where).glob("*.whl"))
     if done.returncode or not made:
         why = [line.strip() for line in done.stderr.splitlines() if re.match(r"\s*\w*(error|Error):? ", line)]
-        raise BuildError(f"pip made no wheel of {folder}: {'; '.join(why) or done.stderr.strip()[-500:]} (what its "
-                         "build backend needs is to be installed here, setuptools and wheel for instance)")
+        raise BuildError(f"pip made no wheel of {folder}: {'; '.join(why) or done.stderr.strip()[-500:]} (install "
+                         "what its build backend needs, such as setuptools and wheel)")
     return made[0]
 
 

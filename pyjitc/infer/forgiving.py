@@ -384,7 +384,7 @@ _OF_FRAMES = (eval, exec, locals, globals, vars, dir, super, breakpoint, sys._ge
 def _call(self, inst, operands):
     if isinstance(operands[0].type, Singleton) and any(operands[0].type.value is one for one in _OF_FRAMES) and not (
             operands[0].type.value is vars and len(operands) == 2):
-        raise Mismatch("it looks at the frame that calls it")
+        raise Mismatch("it inspects the frame of its caller")
     if isinstance(operands[0].type, Singleton) and operands[0].type.value in (operator.is_, operator.is_not):
         raise Mismatch("values without identity are passed")
     names = inst.attrs.get("kwnames") or ()

@@ -18,7 +18,7 @@ def with_object(x: Expr) -> Expr:
     """The value x, after a check that the interpreter can have an object for it."""
     needs_objects(x.type)
     if any_part(x.type, lambda part: part.inner or part is Unbound):
-        raise NotNative(f"{with_article(describe(x.type)[1:-1])} of compiled code cannot be handed to the interpreter",
+        raise NotNative(f"{with_article(describe(x.type)[1:-1])} of compiled code cannot be passed to the interpreter",
                         "pass numbers, arrays, tuples or strings")
     return x
 
