@@ -101,8 +101,8 @@ class Forgiving(Evaluator):
                     or _is_installed(self.analysis.spec.proto))
 
     def raises(self, inst, operands, error) -> bool:
-        """Whether an instruction that has waited raises what the interpreter would raise, in a function that is
-        compiled for one of several types that an argument may have."""
+        """Whether an instruction that has waited is compiled to raise the interpreter's exception: in a function that
+        is compiled for one of several types of an argument."""
         return (inst in self.forced and isinstance(error, Mismatch) and not isinstance(error, NotNative)
                 and not any([any_part(x.type, _is_object) for x in operands]) and is_one_case(self.analysis.spec))
 

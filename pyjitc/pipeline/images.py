@@ -1,7 +1,7 @@
 """Typed library functions on disk: a process that calls a library function reads the result of inference and
 simplification from there if an earlier process has called the function with the same types.
 
-An *image* is what `Library.memo` has after a compile: a library function that the program calls, for argument types
+An *image* is an entry of `Library.memo` after a compile: a library function that the program calls, for argument types
 and constants, in the form in which it is inlined, with the functions that it still calls. As the interpreter does with
 bytecode, images are stored next to the package's files, in `__pycache__`, under a hash of the function, its arguments,
 and the versions of everything that makes typed IR; nothing is stored where PYTHONDONTWRITEBYTECODE is set. Lookups
