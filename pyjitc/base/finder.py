@@ -17,7 +17,7 @@ __all__ = ["STATES", "find_quickly"]
 
 # (size, time of modification in ns) of the files of modules, when they were last imported
 STATES: dict[str, tuple[int, int]] = {}
-_ROOM = 1 << 17  # bytes; a longer module is cut off here, which fails, and is then read by the import system
+_ROOM = 1 << 17  # bytes; longer code is cut off, so that marshal fails and the import system reads the module
 # 0 -> memory for the code of a module. Each import uses it again, since the kernel would have to supply new pages for
 # other memory. The entry is absent while a thread reads into it.
 _SPARE: dict[int, bytearray] = {}
