@@ -108,7 +108,7 @@ def __getattr__(name: str):
 
 
 class _Owner:
-    """What the containers have in common."""
+    """The common base class of the containers."""
 
     __slots__ = (SLOT,)  # no weak references: the release of a container runs no code of the program
     __hash__ = None
@@ -174,7 +174,7 @@ _Method = dispatcher_class(_CompiledMethod, "pyjitc.typed.Method")
 
 
 def _compiled(methods: type):
-    """A decorator of a class: it gets the methods of another one, compiled."""
+    """A decorator that gives a class the methods of the class `methods`, compiled; generators remain as they are."""
     def decorate(cls):
         for name, function in vars(methods).items():
             if type(function) is FunctionType:
@@ -186,7 +186,7 @@ def _compiled(methods: type):
 
 
 def _meaning(generator):
-    """A decorator of a method that the interpreter runs: compiled code calls `generator` in its place."""
+    """A decorator of a method: the interpreter runs the method, and compiled code calls `generator` in its place."""
     def decorate(function):
         function.rule = lambda args, kwargs: Call(generator, *args)
         return function
@@ -210,8 +210,8 @@ def _steps(self):
 
 @_compiled(typed.List)
 class List(_Owner):
-    """A list with items of one type: `List[float]()`, `List[float](items)` or `List(items)`, of which the first item
-    gives the type. Its methods are those of list."""
+    """A list with items of one type: `List[float]()`, `List[float](items)` or `List(items)`, where the first item
+    determines the type. Its methods are those of list."""
 
     __slots__ = ()
 
@@ -245,7 +245,7 @@ class List(_Owner):
 @_compiled(typed.Dict)
 class Dict(_Owner):
     """A dict with keys and values of one type each, in the order of insertion: `Dict[str, float]()`,
-    `Dict[str, float](items)` or `Dict(items)`, of which the first item gives the types. Its methods are those of
+    `Dict[str, float](items)` or `Dict(items)`, where the first item determines the types. Its methods are those of
     dict."""
 
     __slots__ = ()
@@ -291,8 +291,8 @@ class Dict(_Owner):
 
 @_compiled(typed.Set)
 class Set(_Owner):
-    """A set of items of one type, in the order of insertion: `Set[int]()`, `Set[int](items)` or `Set(items)`, of which
-    the first item gives the type. Its methods are those of set."""
+    """A set of items of one type, in the order of insertion: `Set[int]()`, `Set[int](items)` or `Set(items)`, where
+    the first item determines the type. Its methods are those of set."""
 
     __slots__ = ()
 

@@ -343,7 +343,7 @@ def _renamed(part, runtime: str):
 
 
 def work(job: dict) -> dict:
-    """Import a project and compile it for one level of processors. job: what `build` says."""
+    """Import a project and compile it for one level of processors. job: the dict that `_compiled` makes."""
     if job["level"] != "native":
         link.choose(job["level"])
     cache.key_of = lambda *_, **__: None  # code that another process has cached is for another processor
@@ -500,8 +500,8 @@ def _wheel_of(folder: pathlib.Path, where: str) -> pathlib.Path:
     made = list(pathlib.Path(where).glob("*.whl"))
     if done.returncode or not made:
         why = [line.strip() for line in done.stderr.splitlines() if re.match(r"\s*\w*(error|Error):? ", line)]
-        raise BuildError(f"pip made no wheel of {folder}: {'; '.join(why) or done.stderr.strip()[-500:]} (what its "
-                         "build backend needs is to be installed here, setuptools and wheel for instance)")
+        raise BuildError(f"pip made no wheel of {folder}: {'; '.join(why) or done.stderr.strip()[-500:]} (install "
+                         "what its build backend needs, such as setuptools and wheel)")
     return made[0]
 
 

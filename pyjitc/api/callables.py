@@ -1,9 +1,9 @@
 """Callables that derivatives and batches take, as Python functions with positional parameters.
 
 A ufunc, a function of C or NumPy, or a function with keyword-only parameters gets a small Python function around it. A
-`functools.partial`, a bound method and an object with `__call__` are a function and its first arguments, which the
-result is called with: so they are no constants of the compiled code. Functions with `*args` are known when they are
-called with a number of arguments.
+`functools.partial`, a bound method and an object with `__call__` become a function and its first arguments, which each
+call of the result passes: so these are no constants of the compiled code. A function with
+`*args` gets such a function for each number of arguments with which it is called.
 """
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .dispatch import CompiledFunction
 __all__ = ["OfAnyCount", "is_of_any_count", "of_count", "opened", "python_of"]
 
 _STARRED, _NAMED = inspect.CO_VARARGS, inspect.CO_VARKEYWORDS
-_WRAPPERS = 256  # the most functions around others that are cached
+_WRAPPERS = 256  # the maximum number of wrappers that are cached
 
 
 def python_of(fun) -> FunctionType:

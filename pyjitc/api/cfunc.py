@@ -38,8 +38,8 @@ def cfunc(signature: Any, /, **options: Any) -> Callable[[Callable], CFunc]:
         scipy.integrate.quad(square.ctypes, 0, 1)
 
     `address` is its address, `ctypes` a function of ctypes, `cffi` a pointer of cffi. Parameters are numbers and
-    pointers (`pyjitc.numba.types.CPointer`, of which `carray` makes arrays). An exception is printed, and the result is
-    then zero: C functions cannot raise. The function is compiled immediately, and globals keep the values that they
+    pointers (`pyjitc.numba.types.CPointer`, from which `carray` makes arrays). An exception is printed, and the result
+    is then zero: C functions cannot raise. The function is compiled immediately, and globals keep the values that they
     have now. Raises ValueError or TypeError for an invalid signature, CompileError where the function cannot be
     compiled.
     """

@@ -313,14 +313,14 @@ def _gpus() -> str:
 def _examples(options) -> int:
     script = _TREE / "docs" / "examples" / "run.py"
     if not script.exists():
-        raise _Wrong("the examples are in docs/examples of the source tree, which the installed package is without")
+        raise _Wrong("the examples are in docs/examples of the source tree, and not in the installed package")
     sys.path.insert(0, str(script.parent))
     return runpy.run_path(str(script))["main"](options.arguments)
 
 
 def _bench(options) -> int:
     if not (_TREE / "bench" / "__main__.py").exists():
-        raise _Wrong("the benchmarks are in bench/ of the source tree, which the installed package is without")
+        raise _Wrong("the benchmarks are in bench/ of the source tree, and not in the installed package")
     sys.path.insert(0, str(_TREE))
     return runpy.run_module("bench.__main__", run_name="bench")["main"](options.arguments)
 

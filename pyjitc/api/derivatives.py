@@ -32,7 +32,7 @@ __all__ = ["check_grads", "checkpoint", "custom_jvp", "custom_vjp", "grad", "hes
            "jacrev", "jvp", "linearize", "pmap", "stop_gradient", "tree", "value_and_grad", "vjp", "vmap"]
 
 tree = trees  # the functions on trees, under JAX's name
-# the most compiled functions that are cached for calls that make them again, as grad(f)(x) in a loop does
+# the maximum number of functions that are cached for calls that make them again, such as grad(f)(x) in a loop
 _DERIVATIVES = 256
 
 
@@ -187,7 +187,8 @@ def pmap(fun: Callable, in_axes: int | None | Sequence = 0, out_axes: int | None
 
 
 def _batch_of(what, fun, in_axes, out_axes, size, of_given=False):
-    """of_given: the new function maps as many arguments as it is given, of a function with defaults."""
+    """The function that `vmap` or `pmap` returns. of_given: a call may leave out parameters with defaults; it maps only
+    the arguments that it passes."""
     function, first = opened(what, fun)
     several = isinstance(in_axes, (tuple, list))
     if isinstance(in_axes, dict):
@@ -331,7 +332,8 @@ def custom_vjp(fun: Callable, nondiff_argnums: Sequence[int] = ()) -> CompiledFu
 
 
 def checkpoint(fun: Callable) -> CompiledFunction:
-    """`fun`, of which reverse mode keeps the arguments alone: the derivative runs it again, for less memory."""
+    """A function like `fun` for which reverse mode keeps only the arguments: the derivative runs it again, which takes
+    less memory."""
     return _repeated(fun)
 
 
@@ -354,7 +356,7 @@ def _with_rules(what, fun, kind, fixed):
 
 
 def _give(made, kind, rule, second=None):
-    """Put a rule into what the compiled function captures, which its code depends on."""
+    """Store a rule among the values that the compiled function captures, on which its code depends."""
     cells = dict(zip(made.py_func.__code__.co_freevars, made.py_func.__closure__))
     cells["KIND"].cell_contents, cells["RULE"].cell_contents, cells["SECOND"].cell_contents = kind, rule, second
     return rule if second is None else None
@@ -379,7 +381,7 @@ def _compilable(name: str, fun, count: int) -> tuple:
 
 
 def _of_arguments(name: str, fun, argnums, argnames, make):
-    """What make(function, options, positions of the arguments that vary) returns, for any callable."""
+    """The result of make(function, options, positions of the arguments that vary), for any callable."""
     function, first = opened(name, fun)
     options = _options(function)
 
@@ -527,7 +529,8 @@ def _jacobian(fun, options, argnums, what, has_aux, holomorphic=False):
 
 @lru_cache(_DERIVATIVES)
 def _batched(fun, options, axes, out_axes, what, named, size):
-    """named: how many of the last parameters are passed by name; None where any of the last may be left out."""
+    """The compiled function that maps `fun` over batches. named: how many of its last parameters are passed by name;
+    None where a call may leave out any of the last ones."""
     names = _parameters(fun)
     if named is None:
         parameters, args = ["*given"], "given"
@@ -570,7 +573,7 @@ def _axes_in_order(axes, marks):
 
 
 def _own(x):
-    """An argument to which no one else has a reference that writes: arrays, and those in trees, are copied."""
+    """The argument x with copies of its arrays, also of those in trees, so that writes do not reach the caller's."""
     return trees.rebuilt(lambda leaf: leaf.copy() if isinstance(leaf, np.ndarray) else leaf, x)
 
 
@@ -597,7 +600,7 @@ def _maker(function, parameters):
 
 
 def _made_once(function, fun, *rest):
-    """What `function` makes of a constant: inference, which asks several times, must find the same object each time."""
+    """The result of `function` for a constant: inference asks several times, and must get the same object each time."""
     try:
         return _remembered(function, fun, *rest)
     except TypeError:  # an argument such as a dict of axes has no hash, or the call is wrong

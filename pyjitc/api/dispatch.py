@@ -64,7 +64,7 @@ class _DirectBase(Callable_):
     __slots__ = ()
 
 
-# the most specialisations of a function for certain objects, such as closures: older ones are dropped
+# the maximum number of specialisations for certain objects, such as closures: older ones are dropped
 _MOST_PASSING = 128
 _MOST_REFUSALS = 4  # see _refusals
 ASYNCHRONOUS = 0x80 | 0x200  # CO_COROUTINE, CO_ASYNC_GENERATOR
@@ -360,7 +360,7 @@ class CompiledFunction(Pickled, Callable_):
         set_entry(self, following if native else slow_path(type(self)))
 
     def _retire(self, native: Native) -> None:
-        """Replaced code may still be running; it is unmapped when no call can be inside."""
+        """Keep replaced code, which may still be running, until no call can be inside."""
         self._retired.append(native)
         self._retired = [n for n in self._retired if n.busy()]
 
@@ -369,7 +369,7 @@ class CompiledFunction(Pickled, Callable_):
         self._simple = not code.co_kwonlyargcount and not code.co_flags & (_VARARGS | _VARKEYWORDS)
 
     def _renew(self) -> None:
-        """The function was given other code: drop all specialisations of the previous code."""
+        """Drop all specialisations of the previous code of a function that was given other code."""
         with COMPILE:
             self._take_code()
             for types in self.signatures:

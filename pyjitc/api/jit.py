@@ -159,7 +159,7 @@ def _decorate(function, declared, given: dict, chosen: Options | None = None, cl
 
 
 def _decorate_again(given, chosen, blank, one) -> CompiledFunction:
-    """blank: makes an empty object of the class; picklers find the function by its name, but not the class."""
+    """Decorate `one` with the same options. blank: makes an empty object of the class, which picklers cannot name."""
     return _decorate(one, (), given, chosen, type(blank()))
 
 

@@ -1,7 +1,7 @@
 """Calls with records of NumPy, the elements `a[i]` of structured arrays.
 
 Compiled code knows a record as a view of an array. So a call passes an array without axes, in the memory of the record,
-to a function that takes the record out of it and calls the function that is meant.
+to a function that takes the record out of it and calls the function of the program.
 """
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def among(values) -> bool:
 
 
 def call(dispatcher, args: tuple, kwargs: dict):
-    """dispatcher(*args, **kwargs), where some arguments are records."""
+    """The result of dispatcher(*args, **kwargs), where some arguments are records."""
     function = dispatcher.py_func
     code = function.__code__
     names = code.co_varnames[:code.co_argcount]

@@ -33,7 +33,7 @@ KINDS = {
     "python": "the interpreter does this, as slowly as in plain Python",
     "boxed": "a value becomes a Python object or comes out of one",
     "memory": "memory is taken from the heap",
-    "loop": "LLVM did or did not make it work on several elements at once",
+    "loop": "whether LLVM made it work on several elements at once",
     "check": "a comparison that raises the exception of Python where it fails: it costs little, but may keep LLVM "
              "from vectorising a loop",
     "parallel": "iterations are shared out among threads",
@@ -243,7 +243,7 @@ def _tapes(functions, by_file) -> None:
 
 
 def _costs(fn: ir.Function, by_file) -> None:
-    """The Python objects, memory and checks in the code of a function, at their lines in the source."""
+    """Note the Python objects, memory and checks in the code of a function at their lines in the source."""
     slow = _checked_copies(fn)
     for block in fn.blocks:
         for inst in block.insts:
@@ -261,7 +261,7 @@ def _checked_copies(fn: ir.Function) -> set[ir.Block]:
 
 
 def _in_order(fn: ir.Function, options, by_file) -> None:
-    """Loops that accumulate floats in order: LLVM's remarks on these say less, or nothing."""
+    """Note loops that accumulate floats in order: LLVM's remarks say less about these, or nothing."""
     for loop in LoopNest(fn).loops:
         if not loop.inner and not loop.has_hint("ordered") and hints.adds_in_order(loop, options):
             _, filename = loop.header.insts[-1].attrs.get("origin") or (fn.qualname, fn.filename)
@@ -277,9 +277,9 @@ _BOXES = {pyobject.PY_BOX: "a value becomes a Python object",
           pyobject.PY_UNBOX: "a value is taken out of a Python object"}
 _CHECKS = {memory.CHECK_INDEX: "the index is compared with the length",
            arith.CHECK_NONZERO: "a divisor is compared with 0",
-           arith.CHECK_NONNEG: "a number is looked at for its sign",
-           **dict.fromkeys((arith.NARROW, arith.FIT), "a number is looked at for the range of its type")}
-_OVERFLOW = "the result is looked at for overflow of 64 bits"
+           arith.CHECK_NONNEG: "the sign of a number is checked",
+           **dict.fromkeys((arith.NARROW, arith.FIT), "a number is compared with the range of its type")}
+_OVERFLOW = "the result is checked for overflow of 64 bits"
 
 
 def _fact(inst: ir.Inst, slow: bool) -> Fact | None:
@@ -317,7 +317,7 @@ def _said(inst: ir.Inst) -> str:
 
 
 def _why(inst: ir.Inst) -> str:
-    """The reason why a check remained, by the origin of its operand."""
+    """The reason why a check remained, found from the origin of its operand."""
     given = [a for a in inst.args if a.inst is None or a.inst.op is not control.CONST]
     made = given[0].inst if given else None
     while made is not None and made.op in (arith.CAST, memory.CHECK_INDEX) and made.args[0].inst is not None:
@@ -332,14 +332,14 @@ def _why(inst: ir.Inst) -> str:
 
 
 def _vectorised(told, by_file) -> None:
-    """LLVM's remarks on each loop; the copies with checks are not meant to be vectorised."""
+    """Note LLVM's remarks on each loop, except for copies with checks, which are not meant to be vectorised."""
     loops: dict[tuple[str, int], list[str]] = {}
     for remark in told:
         if "explicitly disabled" in remark.message:
             continue
         for one in by_file.get(remark.filename, ()):
             if remark.line in one.by_number:
-                # a vectorised loop is told at its start, in the line of an array's statement where that is the loop
+                # a vectorised loop is reported at its start, in the line of an array's statement where that is the loop
                 start = remark.message.startswith(_VECTORISED)
                 number = remark.line if start else one.loop_of(remark.line)
                 loops.setdefault((remark.filename, number), []).append(remark.message)
@@ -374,8 +374,8 @@ _REASONS = (
 
 
 def _reason(messages: list[str]) -> str:
-    """Why LLVM did not vectorise a loop: the most important of its reasons in terms of Python; LLVM's own text for
-    unknown reasons."""
+    """The most important reason why LLVM did not vectorise a loop, in terms of Python; LLVM's own text for unknown
+    reasons."""
     said = [message.removeprefix("loop not vectorized").lstrip(": ") for message in messages]
     for known, text in _REASONS:
         for message in said:

@@ -20,7 +20,7 @@ from .dispatch import Dispatcher
 __all__ = ["Profile", "lines_of", "profile", "speedscope"]
 
 _INTERVAL = 0.001  # seconds of processor time
-_KEPT = 1 << 16  # the most samples
+_KEPT = 1 << 16  # the maximum number of samples
 _kept: list = []  # the handlers, which are never freed
 _RIP = 40 + 16 * 8  # the offset in a ucontext_t of the instruction pointer, among the general registers
 _SIGINFO, _RESTART, _ONSTACK = 4, 0x10000000, 0x08000000

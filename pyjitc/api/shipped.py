@@ -81,12 +81,12 @@ class ShippedFunction(CompiledFunction):
             self._declared = every
 
     def compile(self, signature) -> None:
-        """Does nothing: code is only shipped, never compiled."""
+        """Do nothing: code is only shipped, never compiled."""
 
     recompile = disable_compile = compile
 
     def report(self, signature=None):
-        """Raises, as all that shows how a function is compiled."""
+        """Raise an error, as do all methods that show how a function is compiled."""
         return self._inspect("report", signature)
 
     def _blank(self) -> tuple:

@@ -260,7 +260,7 @@ class Tracer:
     # operations that need the value
 
     def _refused(self, what, instead):
-        """The error is stored, since NumPy replaces a TypeError that it catches, such as that of len(), by its own."""
+        """Store the error, since NumPy replaces a TypeError that it catches, such as that of len(), by its own."""
         self._recorder.refused = mistake(what, instead)
         return self._recorder.refused
 
@@ -373,7 +373,7 @@ _WRITES = frozenset({"sort", "fill", "put", "itemset", "resize", "partition", "s
 
 
 def _indices(index):
-    """Integers in an index are replaced by zeros, which are in range wherever any index is."""
+    """The index with zeros in place of its integers: zeros are in range wherever any index is."""
     if isinstance(index, tuple):
         return tuple(map(_indices, index))
     if isinstance(index, np.ndarray) and index.dtype.kind in "iu":
@@ -492,7 +492,7 @@ class Traced(Pickled):
 
     @property
     def programs(self) -> list[Program]:
-        """What was recorded, one for each combination of types and shapes, the oldest first."""
+        """The programs that were recorded, one for each combination of types and shapes, the oldest first."""
         return list(self._programs.values())
 
     def record(self, *args, **kwargs) -> Program:

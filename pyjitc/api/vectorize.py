@@ -146,9 +146,8 @@ def _disabled() -> bool:
 
 
 class _Made(ufuncs.Record):
-    """The common part of both. loops: dtypes of the inputs -> those of the results; promised: dtypes of the operands of
-    the loops that the ufunc had from which this one was made by pickling; remade: the function by which it is
-    unpickled."""
+    """The common base class of both. loops: dtypes of the inputs -> those of the results; promised: operand dtypes of
+    the loops of the pickled ufunc from which this one was made; remade: the function by which it is unpickled."""
 
     __slots__ = ("function", "options", "declared", "dynamic", "loops", "counts", "arguments", "results",
                  "identity", "exact", "promised", "remade")
@@ -190,7 +189,7 @@ class _Made(ufuncs.Record):
 
     def promote(self, ufunc, given, asked):
         """The loop for operands of these dtypes; where another result is requested (`dtype=`), that for operands of its
-        type. Of a reduction NumPy requests the type of the first operand, too."""
+        type. For a reduction NumPy also requests the type of the first operand."""
         nin = ufunc.nin
         if nin == 2 and asked[1] is None and asked[0] is asked[2] is not None:
             return self.loop(ufunc, [asked[0]] * 2)

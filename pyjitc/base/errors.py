@@ -48,7 +48,7 @@ class Diagnostic(Named, fields="message filename line end_line col end_col funct
         return "\n".join(lines[:8])
 
     def _excerpt(self, source: str) -> tuple[str, str]:
-        """The source line and a line of carets below it. Of a very long line the part around the carets is shown."""
+        """The source line and a line of carets below it. A very long line is cut to the part around the carets."""
         shown = source.expandtabs(4).strip()
         known = self.col >= 0 and self.end_col >= 0
         start = marked = 0
@@ -69,7 +69,7 @@ class Diagnostic(Named, fields="message filename line end_line col end_col funct
         return shown, " " * _width(shown[:start]) + "^" * max(_width(shown[start:start + marked]), 1)
 
 
-_WIDEST = 120  # the most characters of a source line that are shown
+_WIDEST = 120  # the maximum number of characters of a source line that are shown
 
 
 def _width(text: str) -> int:

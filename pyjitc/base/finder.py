@@ -17,9 +17,9 @@ __all__ = ["STATES", "find_quickly"]
 
 # (size, time of modification in ns) of the files of modules, when they were last imported
 STATES: dict[str, tuple[int, int]] = {}
-_ROOM = 1 << 17  # bytes; the import system reads a module with more compiled code, which ends too early here
-# 0 -> memory for the code of a module, which imports use one after the other: the kernel would have to give the process
-# new pages for each. It is missing while a thread reads into it.
+_ROOM = 1 << 17  # bytes; longer code is cut off, so that marshal fails and the import system reads the module
+# 0 -> memory for the code of a module. Each import uses it again, since the kernel would have to supply new pages for
+# other memory. The entry is absent while a thread reads into it.
 _SPARE: dict[int, bytearray] = {}
 _NOTHING = compile("", "", "exec")
 

@@ -17,7 +17,7 @@ LLVM = RLock()  # the optimiser and the code generator are not thread-safe
 _entering = allocate_lock()  # held by a fork: no import can start
 _importing: dict[int, int] = {}  # thread -> number of imports that it is in
 _LOCKS = COMPILE, LLVM, _entering
-_LONGEST = 60.0  # the most seconds that a fork waits: the other thread may wait for a lock of the forking one
+_LONGEST = 60.0  # the limit of a fork's wait in seconds: the other thread may wait for a lock of the forking one
 _held: list = []  # the locks that the fork holds
 
 

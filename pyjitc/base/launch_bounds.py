@@ -7,7 +7,7 @@ __all__ = ["Bounds", "NONE"]
 
 
 class Bounds(NamedTuple):
-    """threads: the largest block; blocks: the least number of blocks on a multiprocessor; registers: the most registers
+    """threads: the largest block; blocks: the minimum number of blocks on a multiprocessor; registers: the maximum
     of a thread; 0: no bound. libdevice: use NVIDIA's elementary functions instead of this package's."""
 
     threads: int = 0

@@ -20,7 +20,7 @@ DEPTH = 600
 ctypes, threading = lazy("ctypes"), lazy("threading")
 
 _MARGIN = 1 << 17  # bytes of stack for the functions that this thread has called so far, and that the work calls
-_LARGE = 1 << 24  # the least stack of a thread that runs only such work
+_LARGE = 1 << 24  # the minimum stack of a thread that runs only such work
 _here = _local()
 _starting = allocate_lock()  # the stack size is a setting of the process
 # the first thread; in a child process that of the parent: another thread that forked keeps its stack

@@ -22,8 +22,8 @@ _TERMINAL = frozenset({"RETURN_VALUE", "RETURN_CONST", "RAISE_VARARGS", "RERAISE
 
 
 def build(proto: Prototype, as_objects=frozenset()) -> ir.Function:
-    """Generic IR of a function, which is made once for each Prototype and choice of `as_objects`: code of local
-    functions that call each other, and whose variables are cells all the same."""
+    """Generic IR of a function, made once for each Prototype and choice of `as_objects`: the code of local functions
+    that call each other and whose variables are cells nevertheless."""
     inner = as_objects and as_objects.intersection(proto.code.co_consts)
     if not inner:
         if proto.built is None:

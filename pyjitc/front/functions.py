@@ -121,8 +121,8 @@ def nested(outer: Prototype, code: CodeType, qualname: str) -> Prototype:
 
 
 def passing(function: FunctionType, forms: dict[int, str], names: dict = {}) -> FunctionType:
-    """A function with the parameters of this one that calls it. forms: number of a parameter -> what is passed for it,
-    as in "int({})"."""
+    """A function with the same parameters that calls `function`. forms: number of a parameter -> the expression that is
+    passed for it, as in "int({})"."""
     parameters = list(_inspect.signature(function).parameters.values())
     given, passed, last = [], [], _inspect.Parameter.POSITIONAL_ONLY
     for k, parameter in enumerate(parameters):

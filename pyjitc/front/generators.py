@@ -179,8 +179,8 @@ def _split(source: ir.Function, proto) -> list[ir.Block]:
 
 
 def _cut(source: ir.Function, callee, returns: bool):
-    """Copies of the blocks of a generator, cut behind each yield: (all of them, those at which steps begin, [(block
-    that ends with a yield, the yield, the block behind it)]). A return is a step that gives no item."""
+    """Copies of the blocks of a generator, cut after each yield: (all of them, those at which steps begin, [(block
+    that ends with a yield, the yield, the block after it)]). A return is a step that yields no item."""
     copies = {block: ir.Block(block.name, block.params) for block in source.blocks}
     first = copies[source.entry]
     first.params = [callee, *first.params]
@@ -208,7 +208,7 @@ def _cut(source: ir.Function, callee, returns: bool):
 
 
 def _ended(inst: ir.Inst, returns: bool) -> list[ir.Inst]:
-    """What the last step does instead of a `return`: (False, no item, no state[, what the generator returns])."""
+    """The last step in place of a `return`: (False, no item, no state[, what the generator returns])."""
     no, none, none2, answer = (ir.Value() for _ in range(4))
     return [ir.Inst(control.CONST, (), {"value": False}, no, inst.loc),
             ir.Inst(control.CONST, (), {"value": Undefined}, none, inst.loc),
@@ -218,7 +218,7 @@ def _ended(inst: ir.Inst, returns: bool) -> list[ir.Inst]:
 
 
 def _yielded(inst: ir.Inst, kept, step, returns: bool) -> list[ir.Inst]:
-    """What a step does instead of a `yield`: (True, the item, the state from which `step` continues[, nothing])."""
+    """A step in place of a `yield`: (True, the item, the state from which `step` continues[, nothing])."""
     state, yes, nothing, answer = (ir.Value() for _ in range(4))
     return [ir.Inst(generic.GENERATOR_STATE, kept, {"step": step}, state, inst.loc),
             ir.Inst(control.CONST, (), {"value": True}, yes, inst.loc),
@@ -294,8 +294,8 @@ def returns_value(source: ir.Function) -> bool:
                for inst in block.insts)
 
 
-# What a handler may do that raises every exception again, and what it may do, too, where that need hold for
-# GeneratorExit only, which the tests for other classes do not match.
+# Operations of a handler that raises every exception again, and of one that raises GeneratorExit again, which its tests
+# for other classes do not match.
 _QUIET = frozenset({generic.CATCH, generic.EXC_ENTER, generic.EXC_LEAVE, control.CONST})
 _QUIET_AT_EXIT = _QUIET | {generic.EXC_MATCH, generic.TUPLE, generic.GETATTR, generic.FREEVAR}
 

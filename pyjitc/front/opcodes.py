@@ -133,7 +133,7 @@ def build_slice(frame, x):
 
 
 def poll(frame, x):
-    """CPython polls for signals on backward jumps: inside `try`, the handlers get the interrupt."""
+    """Poll for signals on a backward jump inside `try`, as CPython does: the handlers get the interrupt."""
     if frame.handler is not None and x.target <= x.offset:
         frame.do(generic.POLL, ())
 

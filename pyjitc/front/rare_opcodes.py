@@ -67,7 +67,7 @@ def delete_subscript(frame, x):
 
 
 def send(frame, x):
-    """One step of `yield from`: continues after it with the item, or at its end with the iterator's return value."""
+    """Run a step of `yield from`: continue after it with the item, or at its end with the iterator's return value."""
     following, target = frame.region_.targets
     *rest, state, _ = frame.stack
     step = frame.emit(generic.NEXT, (state,), delegates=True)
@@ -91,7 +91,7 @@ def end_send(frame, x):
 
 
 def yield_from(frame, x):
-    """The same in 3.10, where one opcode does all of it."""
+    """The whole of `yield from` in 3.10, where it is one opcode."""
     *rest, first, _ = frame.stack
     state = ir.Value()
     header, body, ended = ir.Block("yield_from", [state]), ir.Block("item", ()), ir.Block("ended", ())
@@ -131,9 +131,9 @@ def build_const_key_map(frame, x):
 
 
 def _dict_display(frame, earlier, items):
-    """The display with the items of an earlier one, whose keys are constants, and more of them. It may be extended
-    again while its keys are constants, whose hashes run no code of the program: an item may be stored after the next
-    has been computed."""
+    """A display with the items of an earlier one, whose keys are constants, and further items. It may be extended
+    again while its keys are constants: computing their hashes runs no code of the program, so that an item may be
+    stored after the next one has been computed."""
     display = frame.emit(generic.DICT, ())
     display.inst.args = earlier
     earlier += items
@@ -184,8 +184,8 @@ def set_update(frame, x):
 
 
 def map_add(frame, x):
-    """An item of a comprehension; or one more item of a display, which is made with all its items at the end: the
-    keywords of a call with many of them are such a display."""
+    """Add an item of a comprehension, or of a display, which is made with all its items at the end: the keywords of a
+    call that has many of them are such a display."""
     key, value = frame.pops(2)
     before = frame.stack[-x.arg]
     made = before in frame.extensible and key in frame.constants and _unused_display(frame, before, generic.DICT)
@@ -196,7 +196,7 @@ def map_add(frame, x):
 
 
 def dict_merge(frame, x):
-    """The items of a dict; those of a display that nothing else refers to may be more items of the display before."""
+    """Add the items of a dict. Items of a display that nothing else refers to may become some of the display before."""
     value, before = frame.stack.pop(), frame.stack[-x.arg]
     if x.name == "DICT_UPDATE" and {value, before} <= frame.extensible and value not in frame.locals.values():
         part = _unused_display(frame, value, generic.DICT)
@@ -253,7 +253,7 @@ def unpack_ex(frame, x):
 
 
 def load_super_attr(frame, x):
-    """super().name and super(cls, x).name"""
+    """Load super().name or super(cls, x).name."""
     made = frame.emit(generic.CALL, frame.pops(3), kwnames=())
     value = frame.emit(generic.GETATTR, (made,), name=frame.code.co_names[x.arg >> 2])
     quirks.push_callable(frame, value, x.arg & 1)
@@ -392,7 +392,7 @@ def jump_if_not_exc_match(frame, x):
 
 
 def check_group_match(frame, x):
-    """`except* classes`: the part of the exception that it catches becomes the handled one."""
+    """Make the part of the exception that `except* classes` catches the handled one."""
     found = frame.emit(generic.GROUP_MATCH, frame.pops(2))
     rest, caught, handled = (frame.emit(generic.ELEMENT, (found,), index=k) for k in range(3))
     frame.emit(generic.EXC_ENTER, (handled,))

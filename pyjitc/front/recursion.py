@@ -48,7 +48,7 @@ def find(code, instrs, stores, takes, fixed, cell_name, as_objects):
         if len(sites) > 1 and not all(any(m.first <= at < m.store for m in sites) for at in takes.get(name, ())):
             continue  # each copy of a `finally` makes the function
         made[name] = sites[0]
-    while True:  # what is captured before it is assigned: by one of these functions, while only functions are made
+    while True:  # only these functions may capture one before it is assigned, while only functions are made
         bad = {m.name for m in made.values() for at in takes.get(m.name, ())
                if at < m.store and not any(o.first <= at < o.store for o in made.values())
                or at < m.first and not (m.plain and _only_making(instrs, at, m.store))}

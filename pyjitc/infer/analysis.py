@@ -33,11 +33,11 @@ displays = lazy(f"{__package__}.displays")
 __all__ = ["Analysis"]
 
 _MAX_CHANGES = 60
-_MAX_LENGTHS = 2  # the most lengths of tuples for one variable of a loop
-_MAX_HELD = 4  # the most of those that a sum adds to
-_MANY_ITEMS = 1000  # of a display: with more it is large as it is written, and does not grow
-# Changes of the type of a parameter of a block after which it keeps its type, joined with the new one: a call that
-# makes a list of the list that it made in the round before gives one with a new type variable in each round.
+_MAX_LENGTHS = 2  # the maximum number of lengths of tuples for one variable of a loop
+_MAX_HELD = 4  # the same for an operand of an operation on tuples
+_MANY_ITEMS = 1000  # of a display: one with more is large in the source, and does not grow
+# The number of changes of the type of a block parameter after which it keeps its type, joined with each new one: a call
+# that puts the list of the round before into a new list returns a type with a new type variable in each round.
 _MAX_RENEWED = 8
 _MAX_NESTED = 8  # changes of the type of a value that contains list displays
 
@@ -87,7 +87,7 @@ class Analysis:
         self.raising: set[ir.Inst] = set()
         self.products: dict[ir.Inst, ir.Block] = {}  # nests that become one call if no other one is fused into them
         self.returns: dict[ir.Inst, AV] = {}
-        self.returned: AV | None = None  # what covers all of these
+        self.returned: AV | None = None  # the join of all of these
         self.dirty: list[int] = []
         self.queued: set[int] = set()
         self.absorbs = spec.proto.absorbs
@@ -228,7 +228,7 @@ class Analysis:
             self.set_aside(block, inst)
 
     def set_aside(self, block: ir.Block, inst: ir.Inst) -> None:
-        """An instruction has no meaning, or none yet: only the handler of exceptions around it is reached."""
+        """Reach only the handler of exceptions around an instruction that has no meaning, or none yet."""
         self.meaning.pop(inst, None)
         try:
             self.unwind(block, inst)
@@ -305,7 +305,7 @@ class Analysis:
         return av
 
     def narrowing(self, block, condition):
-        """What a branch on `condition` implies for the union that it tests: one item for each of the two edges.
+        """The implications of a branch on `condition` for the union that it tests, an item for each of the two edges:
         {tested value: its narrowed AV}; None if nothing is known; False if no member of the union takes the edge."""
         verdict = self.verdicts.get(condition)
         if verdict is None:
@@ -321,7 +321,7 @@ class Analysis:
         return sides
 
     def flow(self, block: ir.Block, edge: ir.Edge, narrowed) -> None:
-        """Control may take `edge`: join its arguments into the parameters of the target."""
+        """Join the arguments of an edge that control may take into the parameters of its target."""
         target = edge.block
         fresh = target not in self.incoming
         edges = self.incoming.setdefault(target, {})

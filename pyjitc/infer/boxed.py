@@ -149,7 +149,7 @@ def is_instance(x: Expr, classes: Expr) -> Expr:
 
 
 def text(function, x: Expr) -> Expr:
-    """`str(x)` or `repr(x)`"""
+    """The result of `str(x)` or `repr(x)`."""
     found = api("PyObject_Str" if function is str else "PyObject_Repr", x)
     return Apply(structure.RETYPE, found, type=Str)
 

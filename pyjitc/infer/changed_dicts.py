@@ -4,8 +4,8 @@
     d |= e, d.update(e)     d = {**d, **e}
     e = d.copy()            e = {**d}
 
-That is the same where nothing else refers to the dict. Then dicts with values of several types, which are no objects
-then (see displays.py), have derivatives and batches as tuples have.
+Both forms mean the same where nothing else refers to the dict. In the second form a dict with values of several types
+is no object (see displays.py), so that it has derivatives and batches as a tuple has.
 """
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _use(inst, x, known) -> bool | None:
 
 
 def _is_of_dict(inst) -> bool:
-    """Whether it is `dict(a=x)` or `dict(p, a=x)`."""
+    """Whether an instruction is `dict(a=x)` or `dict(p, a=x)`."""
     return inst.op is generic.CALL and 1 < len(inst.args) <= len(inst.attrs.get("kwnames") or ()) + 2 and (
         inst.args[0].inst is not None and inst.args[0].inst.op is generic.GLOBAL
         and inst.args[0].inst.attrs["name"] == "dict")

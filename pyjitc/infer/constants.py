@@ -190,7 +190,7 @@ def plain_values(operands, op: str, inplace: bool = False):
         return operands
     found = [x if member is None or isinstance(member, enum.Flag) and op in FLAG_OPERATORS else held_by(member)
              for x, member in zip(operands, members)]
-    formats = op == "%" and found[0].type in (Str, Bytes)  # what is formatted may be shown by its own __str__
+    formats = op == "%" and found[0].type in (Str, Bytes)  # a member that is formatted may have its own __str__
     return [found[0], operands[1]] if formats else found
 
 
@@ -228,7 +228,7 @@ def _calls_method(operands, members, op: str, inplace: bool) -> bool:
         names, reflected = (f"__{OPERATORS[op]}__", *[f"__i{OPERATORS[op]}__"] * inplace), f"__r{OPERATORS[op]}__"
     if first is not None and defines(type(first), *names):
         return True
-    # A number or array on the left answers first, unless the class on the right is derived from its class, as from int.
+    # A number or array on the left comes first, unless the class on the right is derived from its class, such as int.
     t = operands[0].type
     asks = t is Int or isinstance(last, float) and t in (Bool, Float)
     answers = first is not None or isinstance(t, Array) or is_number(t) and not asks

@@ -141,7 +141,7 @@ def settle_ruled(evaluator, e: Ruled):
     if not varies(given) or several or k.any_part(av[0], lambda part: isinstance(part, k.Dict)):
         if several or any(k.any_part(t, lambda part: isinstance(part, (k.Container, k.ObjectOf)))
                           for t in (given, av[0])):
-            # it stays a call, so that what varies in them is refused: the rules are not for such objects and results
+            # The rules are not for such arguments and results: it stays a call, so that what varies in them is refused.
             called.spec.rules = derivative.Ruled(None, None, None, tuple(e.fixed), None, e.repeats)
         return called, av
 

@@ -135,8 +135,8 @@ def only_hands_on(analysis) -> bool:
 
 
 def replaced(fn, returned: bool) -> bool:
-    """Whether a function makes dict displays that it only hands on and reads by constant keys, and that a variable may
-    have beside others, for example in a loop that replaces them, or that are made of others. returned: whether those
+    """Whether a function makes dict displays that it only hands on and reads by constant keys, where a variable may be
+    one of several of them, as in a loop that replaces them, or one is made of another. returned: whether displays
     that it returns count, too."""
     made = {inst.result for inst in read_only(fn, True) - read_only(fn, False)}
     return bool(made) and any(
@@ -196,7 +196,7 @@ def _changed(fn, shape) -> set[ir.Inst]:
 
 
 def mark(analysis, block, inst):
-    """An instruction needs lists: finds the displays from which its operands come, and restarts inference."""
+    """Find the displays from which the operands of an instruction come that needs lists, and restart inference."""
     findings = analysis.session.findings
     before = len(findings.lists)
     seen: set = set()
@@ -238,8 +238,8 @@ def _is_of_numpy(analysis, inst) -> bool:
 
 
 def _sources(analysis, value, seen) -> list | None:
-    """Where the lists in a value are made, an entry for each place in the value where a list may be: the instruction,
-    and for an item of what a call returns the keys that lead to it. None if that is not known."""
+    """The origins of the lists in a value, an entry for each place in the value where a list may be: the instruction
+    that makes the list, followed by the keys that lead to it in the result of a call. None if one is not known."""
     av = analysis.av.get(value)
     if av is None or not is_display(av[0]):
         return []

@@ -220,7 +220,7 @@ def _unary(inst, operands):
 
 
 def _stored(inst, operands):
-    """`a[i] = x`: the element has the array's type, and an index is the same in both types."""
+    """The store `a[i] = x`: the element has the array's type, and an index is the same in both types."""
     container, index, value = (x.type for x in operands)
     if not isinstance(container, Array) or isinstance(index, Dual) and not _place(index):
         return None

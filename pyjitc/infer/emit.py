@@ -459,7 +459,7 @@ class _Emission:
         kind = type(e)
         if e.value is not UNKNOWN and (kind is Operand or kind is Const or kind is Apply and not e.op.effects):
             if kind is Apply:
-                for x in e.operands:  # the values of calls are known, but what else they do is not done yet
+                for x in e.operands:  # the values of calls are known, but their effects have yet to happen
                     if may_raise(x):
                         self.expr(x)
                         if self.block is None:
@@ -622,7 +622,7 @@ class _Emission:
         if e.given is None and not named:
             cls = e.exception
             if cls is TypeError and self.session.options.numba and self.unwind is None:
-                cls = TypingError  # what programs for Numba catch where an operation does not accept the types
+                cls = TypingError  # programs for Numba catch this class where an operation does not accept the types
             self.terminate(exceptions.THROW, (), {"cls": cls, "message": e.message})
             return
         args = [self.expr(constant(x)) for x in ((e.message,) if e.given is None else e.given)]

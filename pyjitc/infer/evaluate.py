@@ -481,7 +481,7 @@ class Evaluator(Operations):
         return Apply(structure.STRUCT_MAKE, *parts, type=Generator(str(step), members, step))
 
     def super_(self, args, kwargs):
-        """super() and super(cls, x): attributes of the classes after `cls` in the method resolution order."""
+        """The value of super(cls, x) or super(): attributes of classes after `cls` in the method resolution order."""
         if not args and not kwargs:
             code, entry = self.analysis.spec.proto.code, self.analysis.fn.entry
             if "__class__" not in code.co_freevars or not entry.params:
@@ -610,8 +610,8 @@ class Evaluator(Operations):
         return self.library.call(callee, args, kwargs)
 
     def call_by_rule(self, rule, target, args: list[Expr], kwargs: dict[str, Expr]):
-        """The call of an object whose meaning is a rule. Where the rule refuses values of kinds that stand for others,
-        it gets these."""
+        """The call of an object whose meaning is a rule. Where the rule refuses members of enumerations, it is called
+        with their values."""
         try:
             return rule(args, kwargs)
         except AttributeError as error:  # a rule for arrays got another operand
@@ -714,7 +714,7 @@ def _mixes_lengths(t: Type) -> bool:
 
 
 def _deepest(t: Type, code) -> int:
-    """How many generators that `code` makes are one in the other in a value of type t."""
+    """The depth to which generators that `code` makes are nested in a value of type t."""
     below = max([_deepest(part, code) for part in t.parts], default=0) if t.parts else 0
     return below + (isinstance(t, Generator) and t.step.code is code)
 

@@ -41,7 +41,7 @@ class UserCall(Expr):
 
 
 def key_error(key):
-    """KeyError(key)."""
+    """The expression of KeyError(key)."""
     return Raise([Apply(exceptions.EXC_NEW, key, cls=KeyError)])
 
 

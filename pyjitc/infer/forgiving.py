@@ -101,8 +101,8 @@ class Forgiving(Evaluator):
                     or _is_installed(self.analysis.spec.proto))
 
     def raises(self, inst, operands, error) -> bool:
-        """Whether an instruction that has waited raises what the interpreter would raise, in a function that is
-        compiled for one of several types that an argument may have."""
+        """Whether an instruction that has waited is compiled to raise the interpreter's exception: in a function that
+        is compiled for one of several types of an argument."""
         return (inst in self.forced and isinstance(error, Mismatch) and not isinstance(error, NotNative)
                 and not any([any_part(x.type, _is_object) for x in operands]) and is_one_case(self.analysis.spec))
 
@@ -356,7 +356,7 @@ def _is_object(t) -> bool:
 
 
 def _final(error: Mismatch) -> Mismatch:
-    """The refusal of a function, of which nothing more is to be known."""
+    """The error as one that holds whatever else becomes known about types."""
     return error if isinstance(error, NotNative) else NotNative(error.message, error.hint)
 
 
@@ -384,7 +384,7 @@ _OF_FRAMES = (eval, exec, locals, globals, vars, dir, super, breakpoint, sys._ge
 def _call(self, inst, operands):
     if isinstance(operands[0].type, Singleton) and any(operands[0].type.value is one for one in _OF_FRAMES) and not (
             operands[0].type.value is vars and len(operands) == 2):
-        raise Mismatch("it looks at the frame that calls it")
+        raise Mismatch("it inspects the frame of its caller")
     if isinstance(operands[0].type, Singleton) and operands[0].type.value in (operator.is_, operator.is_not):
         raise Mismatch("values without identity are passed")
     names = inst.attrs.get("kwnames") or ()

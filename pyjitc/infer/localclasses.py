@@ -2,9 +2,9 @@
 
 The body of such a class runs once, in the interpreter, when the function is compiled; for compiled code the class is a
 constant from then on, like one that stands outside of the function. Its methods read variables of the function as
-constants: other classes, functions without captured values, modules, numbers and texts. Everything else is refused: a
-class whose methods read variables that change, whose body calls functions of the program, which has attributes that
-can be changed in place, or of which an attribute is assigned, is another one in each call of the function.
+constants: other classes, functions without captured values, modules, numbers and texts. A class
+is refused, since each call of the function makes another one, if its methods read variables that change, if its body
+calls functions of the program, if an attribute of it is assigned, or if it has attributes that can change in place.
 """
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _READING = frozenset({"LOAD_NAME", "LOAD_GLOBAL", "LOAD_CLASSDEREF", "LOAD_DEREF
 
 class _Made:
     """A class that a function defines. cells: the name of each variable of the function that its methods read -> its
-    cell; parts: what the key in the table of classes refers to by number, which must stay alive."""
+    cell; parts: the objects that the key in the table of classes names by number; they must stay alive."""
 
     __slots__ = ("cls", "cells", "parts")
 

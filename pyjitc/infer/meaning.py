@@ -48,15 +48,15 @@ class Mismatch(Exception):
 
 
 class NotConverted(Mismatch):
-    """Raised where an operand has no meaning that would have one as the number that `function`, operator.index or
-    float, makes of it. Inference tries that where the class of the operand defines it."""
+    """Raised where an operation has no meaning for an operand, but has one for the number that `function`, which is
+    operator.index or float, makes of it. Inference tries that number where the class of the operand defines it."""
 
     def __init__(self, message: str, hint: str, operand: "Expr", function):
         super().__init__(message, hint)
         self.operand, self.function = operand, function
 
     def is_defined(self) -> bool:
-        """Whether the class of the operand is one of the program that defines the number."""
+        """Whether the class of the operand is one of the program and defines the conversion to that number."""
         t = self.operand.type
         return isinstance(t, ObjectOf) and defines(t.cls, "__index__", *["__float__"] * (self.function is float))
 
@@ -71,7 +71,7 @@ class NotConstant(NotNative):
 
 
 class FieldNotConstant(NotConstant):
-    """Raised where that value is the name of a field of a record."""
+    """Raised where the value that must be a constant is the name of a field of a record."""
 
 
 class RecursiveGenerator(NotNative):
@@ -128,8 +128,8 @@ class Expr:
 
 
 class Operand(Expr):
-    """Operand `index` of the instruction: a type, and its value where it is a constant. members: of a union, the
-    members of which the value is known, and that value."""
+    """Operand `index` of the instruction: a type, and its value where it is a constant. members: for a
+    union, member -> value, for the members whose value is known."""
 
     __slots__ = ("index", "members")
 

@@ -10,15 +10,15 @@ __all__ = ["describe", "has_generator", "is_kept_as_object", "is_of_python", "ne
 
 
 def describe(t: Type) -> str:
-    """How CPython names the type of a value of type `t`, in quotes."""
+    """The name in CPython's messages of the type of a value of type `t`, in quotes."""
     return f"'{t.class_name}'"
 
 
 def with_object(x: Expr) -> Expr:
-    """`x`, which must have an object for the interpreter."""
+    """The value x, after a check that the interpreter can have an object for it."""
     needs_objects(x.type)
     if any_part(x.type, lambda part: part.inner or part is Unbound):
-        raise NotNative(f"{with_article(describe(x.type)[1:-1])} of compiled code cannot be handed to the interpreter",
+        raise NotNative(f"{with_article(describe(x.type)[1:-1])} of compiled code cannot be passed to the interpreter",
                         "pass numbers, arrays, tuples or strings")
     return x
 

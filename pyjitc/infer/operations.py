@@ -41,7 +41,7 @@ __all__ = ["HANDLERS", "Operations", "static_value"]
 
 _VARARGS, _KEYWORDS, _GENERATOR = 0x04, 0x08, 0x20  # inspect.CO_VARARGS, CO_VARKEYWORDS, CO_GENERATOR
 _STREAMS = ("stdin", "stdout", "stderr")  # attributes of sys that programs replace
-# classes of which `case int(n)` captures the object itself
+# classes C for which `case C(n)` captures the object itself
 _SELF_MATCHING = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
 
 
@@ -159,7 +159,7 @@ class Operations(Variables):
         return not self.analysis.spec.proto.library and holder.__name__.partition(".")[0] not in OWN_MODULES
 
     def known_attribute(self, x: Expr, name: str):
-        """The attribute `name` of x; where the program may change what it depends on, that is guarded."""
+        """The attribute `name` of x, with guards for what it depends on and the program may change."""
         if isinstance(x.type, Singleton):
             found = self.attribute_of_constant(x, name)
             if found is not None:
@@ -183,7 +183,7 @@ class Operations(Variables):
 
     def attribute_of_constant(self, x: Expr, name: str):
         """The attribute of an object that is a constant of the compile: a module, a class, a member of an enumeration
-        and their like. None where the protocol of its type says what it is."""
+        and their like. None where the protocol of its type gives the meaning."""
         found = self.library.known_attribute(x, name)
         if found is not None:
             return found
@@ -250,8 +250,8 @@ class Operations(Variables):
                         "read it outside the compiled function", AttributeError)
 
     def attribute_of_member(self, x: Expr, holder: enum.Enum, name: str):
-        """The attribute of a member of an enumeration that it holds itself, or that the value gives it whose class the
-        enumeration extends; None for any other."""
+        """The attribute of a member of an enumeration, if the member stores it, or inherits it from the class of its
+        value, which the enumeration extends; None for any other attribute."""
         if name in vars(holder) and name[0] != "_":
             self.session.depend(vars(holder), name, vars(holder)[name])
             return constant(vars(holder)[name])
@@ -293,7 +293,7 @@ class Operations(Variables):
                          f"and is something else now"))
 
     def set_class_attribute(self, cls, name, value):
-        """cls.name = value"""
+        """Assign an attribute of a class: cls.name = value."""
         space = namespace(cls)
         # A second visit must not depend on the value, which the assignment changes.
         visited = (id(space), name) in self.session.outer
@@ -310,7 +310,7 @@ class Operations(Variables):
         return boxed.by_python(setattr, Const(Object, cls), Const(Object, name), value, type=NoneType)
 
     def attribute_by_name(self, target, args, kwargs):
-        """getattr(x, "name"), getattr(x, "name", default), hasattr(x, "name")"""
+        """The result of getattr(x, "name"), getattr(x, "name", default) or hasattr(x, "name")."""
         called, count = target.__name__, len(args)
         if kwargs:
             raise Mismatch(f"{called}() takes no keyword arguments")
@@ -883,7 +883,7 @@ class Operations(Variables):
 
 
 def _has_index(t: Type) -> bool:
-    """Whether the class of an object is one of the program that says which index it is."""
+    """Whether the class of an object is one of the program that defines `__index__`."""
     return isinstance(t, ObjectOf) and defines(t.cls, "__index__")
 
 

@@ -51,8 +51,8 @@ class Dependency:
 
 
 class Findings:
-    """Results of inference that it needs from its start: where it finds a new one, it restarts with a new Session and
-    these findings."""
+    """Facts found by inference that it needs from its start: where it finds a new one, it restarts with a new Session
+    and these findings."""
 
     __slots__ = ("as_objects", "asks", "captured", "cells", "changed", "classes", "constant", "decorated", "every",
                  "functions", "generators", "left", "lengths", "lists", "returned", "sums")
@@ -149,7 +149,7 @@ class Session:
         # (specialisation, instruction) -> the cell, or the type variables of the containers, that is made there
         self.sites: dict = {}
         self.first_sites: dict = {}  # the same, with the call path to the specialisation as key
-        self.arguments: dict = {}  # types of containers among the arguments -> the same with type variables
+        self.arguments: dict = {}  # types of containers among the arguments -> these types with type variables
         # id of a wrapper of functools.lru_cache -> the same for the dict with its results
         self.caches: dict[int, dict] = {}
         self.findings = findings
@@ -181,7 +181,7 @@ class Session:
         return made
 
     def close(self) -> None:
-        """Inference is finished: no type variable grows any more. (The table of types refers to the variables in them,
+        """End inference: no type variable grows any more. (The table of types refers to the variables in them,
         and would keep alive everything to which the variables refer.)"""
         for variable in self.variables:
             variable.close()
@@ -335,7 +335,7 @@ class Session:
 
     def store_in_any(self, name: str | None, t: Type) -> None:
         """Record that a `t` is stored as an attribute of an object whose class is not known: of this name, or of any.
-        Attributes of which nothing is known keep the types that are checked when they are read."""
+        Attributes about which nothing is known keep the types that are checked when they are read."""
         if t is Object or (name, t) in self.stored_in_any:
             return
         self.stored_in_any.append((name, t))
@@ -437,7 +437,7 @@ class Session:
                 self.library.memo[spec.key] = spec
 
     def grew(self, spec: Spec) -> None:
-        """The result of `spec` has changed: visit its calls again."""
+        """Visit the calls of `spec` again, since its result has changed."""
         for analysis, block in spec.dependents or ():
             analysis.touch(block)
 
@@ -445,7 +445,7 @@ class Session:
         self.dependencies.setdefault((id(container), key), Dependency(container, key, value))
 
     def outer_variable(self, container, key, name: str) -> Variable:
-        """The variable, which is no constant from now on."""
+        """The Variable of this name, whose value is no constant from now on; revisits blocks that took it for one."""
         place = id(container), key
         found = self.outer.get(place)
         if found is None:
@@ -458,7 +458,7 @@ class Session:
         return found
 
     def grow(self, variable: Variable, content: Type) -> None:
-        """The program stores a value of this type in a variable."""
+        """Record that the program stores a value of this type in a variable."""
         merged = content if variable.content is None else join_types(variable.content, content)
         merged = merged if is_readable(merged) else Object
         if merged is not variable.content:
@@ -467,7 +467,7 @@ class Session:
                 analysis.touch(block)
 
     def depend_on_function(self, function: pytypes.FunctionType) -> None:
-        """A program may assign other code to a function: IPython's autoreload does."""
+        """Record that code of a function was read: a program may assign other code, as IPython's autoreload does."""
         if str(function.__globals__.get("__name__")).partition(".")[0] in FIXED_MODULES:
             return
         code = function.__code__  # defaults of parameters that do not exist have no effect

@@ -116,8 +116,8 @@ def _specialised(session, function, types, library, prototype):
 
 
 def _not_raised(session, spec) -> list[ir.Inst]:
-    """The instructions with errors of a specialisation that are refused. The others raise at run time what the
-    interpreter would raise: see `_is_for_run_time`; and where the program catches that exception."""
+    """The instructions of a specialisation whose errors refuse the program. The other instructions with errors raise
+    at run time what the interpreter would raise (`_is_for_run_time`, or the program catches the exception)."""
     errors, left = spec.analysis.errors, []
     whole = _is_for_run_time(session, spec)
     for inst, error in errors.items():

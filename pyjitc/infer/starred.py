@@ -36,8 +36,8 @@ _Found = namedtuple("_Found", "proto function closure defaults receiver made hel
 
 
 def call_starred(on, callee, first, items, keywords):
-    """`callee(*first, *items, **keywords)` for the evaluator `on`. first: expressions; items: a container, or None;
-    keywords: a dict, or the display of one."""
+    """The call `callee(*first, *items, **keywords)` for the evaluator `on`. first: expressions; items: a container, or
+    None; keywords: a dict, or the display of one."""
     unknown = isinstance(keywords.type, Dict)
     named = {} if unknown else members_of(keywords)
     found = _found(on, callee)
@@ -71,7 +71,7 @@ def call_starred(on, callee, first, items, keywords):
     in_order = items is None or isinstance(items.type, (List, TupleOf)) and tuple(asked) == names[
         len(before):len(before) + len(asked)]
     by_position = not unknown or code.co_posonlyargcount <= len(before)
-    # Items that `*args` takes are behind those of all other parameters.
+    # Items that `*args` takes come after those of all other parameters.
     simple = not has_rest or items is not None and not unknown and not named and len(first) <= count
     if in_order and by_position and simple and not code.co_flags & _KEYWORDS:
         left_out = {**dict(zip(names[count - len(found.defaults[0]):], found.defaults[0])), **found.defaults[1]}
@@ -109,7 +109,7 @@ def call_starred(on, callee, first, items, keywords):
 
 
 def _of_keywords(on, callee, first, items, keywords):
-    """`text.format(*first, *items, **keywords)` or `d.update(**keywords)`, of a dict; None for any other call."""
+    """The call `text.format(*first, *items, **keywords)` or `d.update(**keywords)` of a dict; None for any other."""
     t = callee.type
     if isinstance(t, Method) and t.receiver is Str and t.name == "format":
         given = Apply(structure.TUPLE_MAKE, *first, cls=None)

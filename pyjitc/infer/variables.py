@@ -198,9 +198,9 @@ class Variables:
         return x
 
     def no_elements(self, inst) -> Expr | None:
-        """The array without elements that a function of Numba's names returns for an array that is not set, where the
-        variable is an item of a tuple that is returned and is not used otherwise; None for other variables. Programs
-        for Numba rely on such a function: its callers do not read what was not to be computed."""
+        """The array without elements that replaces an unset variable for an array, if it is only returned as an item of
+        a tuple; None for other variables. Programs for Numba rely on that: callers do not read the arrays that the
+        function was not asked to compute."""
         reader, _ = self.analysis.shape.only_reader(inst, self.block)
         if reader is None or reader.op is not generic.TUPLE or self.reader_of_display(inst)[0] is not control.RETURN:
             return None

@@ -25,7 +25,7 @@ def successors(block: Block) -> list[Block]:
 
 
 def postorder(entry, successors_of, seen: set | None = None) -> list:
-    """The nodes of a graph that can be reached from `entry`, each behind its successors except for edges back to a node
+    """The nodes of a graph that can be reached from `entry`, each after its successors except for edges back to a node
     that is being visited. seen: nodes to leave out, to which those that are found are added."""
     order, seen = [], set() if seen is None else seen
     seen.add(entry)
@@ -159,8 +159,8 @@ class Dominators:
 
     order: reachable nodes in reverse post-order; idom: node -> immediate dominator (the entry: itself);
     entered: node -> its entry time in a depth-first walk over the tree, before those of the nodes that it dominates.
-    With `split`, a block that exceptional edges leave from the middle is two nodes: the Block represents its start,
-    where the exceptional edges leave, and a tail (`tails[block]`), dominated by it, its instructions: values that the
+    With `split`, a block with exceptional edges from its middle is two nodes: the Block represents its start, from
+    which these edges leave, and `tails[block]`, which it dominates, represents its instructions. The values that the
     block defines are available exactly in the nodes that the tail dominates.
     """
 

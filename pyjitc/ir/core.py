@@ -41,7 +41,7 @@ CALL = 100  # a call or a loop; also the default
 
 # Traits of an operation: further facts that passes ask for, or-ed together. A list of the operations that one pass
 # can change is no trait, and belongs to the pass.
-LOAD = 1  # its result depends on its operands and on what it reads, so that equal ones can be one
+LOAD = 1  # its result depends on its operands and on what it reads, so that equal ones can be merged
 LOAD_OF_NUMBERS = 2  # the same where its result has no references
 KEEPS_NONE = 4  # neither its result nor memory refers to an array among its operands afterwards
 NEW_MEMORY = 8  # its result is an array in memory that no other array has
@@ -50,14 +50,14 @@ WRITES_FIRST = 32  # it changes nothing but its first operand
 WRITES_OPERANDS = 64  # the elements that it writes are those of arrays among its operands
 CHECKS_FIRST = 128  # its result is its first operand, which it checks
 SINGULAR = 256  # its derivative is infinite or nan at some points
-ELEMENTARY = 512  # a late pass replaces it by a function of lib/elementary, on a CPU where it is of NumPy numbers
+ELEMENTARY = 512  # a late pass replaces it by a function of lib/elementary, on a CPU only for NumPy numbers
 ROUNDS = 1024  # its result is its operand rounded to a whole number
 ONE_FOR_ALL = 2048  # its result is the same object each time, so that it is moved out of loops
 NEW_OBJECT = 4096  # its result may be an object of the interpreter to which nothing else refers
-STORES_ITEM = 8192  # of the interpreter's objects it changes only items of a list, and no attribute
+STORES_ITEM = 8192  # it changes only items of lists among the interpreter's objects, and no attribute
 MAKES_TEXT = 16384  # it makes a text or takes one apart, which may be possible without an object of the interpreter
 NEVER_NEGATIVE = 32768  # its result, a float, is NaN or not below 0; it may be -0.0
-BOXES = 65536  # it makes objects of the interpreter of numbers among its operands
+BOXES = 65536  # it makes objects of the interpreter from numbers among its operands
 SAME_VALUE = 131072  # its result is its first operand, perhaps under another type
 VIEW = 262144  # an array that it returns is in the memory of its first operand
 SELECTS = 524288  # its result is one of the operands after the first

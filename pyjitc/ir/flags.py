@@ -68,9 +68,9 @@ class FunctionFlags(Named):
     the function of a ufunc, and by passes/grid.py for the functions that a kernel calls."""
 
     part: bool = False
-    """The function is a part of another one, in whose frame its failures are: codegen/function.py adds no entry to a
-    traceback for the call. Set by passes/outline.py for checked_copies.py and parts.py; passes/pipeline.py runs the
-    passes behind these over the function."""
+    """The function is a part of another one, whose frame tracebacks show for its failures: codegen/function.py adds no
+    entry for the call. Set by passes/outline.py for checked_copies.py and parts.py; passes/pipeline.py runs the
+    passes after these over the function."""
 
     frameless: bool = False
     """No traceback can show a frame of the function, since nothing in it fails: where it is inlined, its instructions

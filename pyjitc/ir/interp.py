@@ -33,9 +33,9 @@ class Tagged(NamedTuple):
 
 
 class Wait:
-    """What a thread of a kernel yields when it waits at the instruction `inst`, with these operands. For an instruction
-    of a warp it waits for the lanes, and continues with `value` as the result; it may also only let other threads run;
-    otherwise it waits for its block or its grid."""
+    """The item that a thread of a kernel yields when it waits at the instruction `inst`, with these operands. At an
+    instruction of a warp it waits for the lanes, and continues with `value` as the result. Other instructions wait for
+    the block or the grid, or only let other threads run."""
 
     __slots__ = ("inst", "args", "lanes", "turn", "value")
 

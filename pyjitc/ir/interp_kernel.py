@@ -292,7 +292,7 @@ class _KernelMachine(_Machine):
             raise RuntimeError("a lane in the mask waits elsewhere")
 
     def do_touch(self, inst, thread, array, *rest):
-        """No check: here threads do not run concurrently, so there are no races."""
+        """Check nothing: here threads do not run concurrently, so there are no races."""
 
     def do_fail_thread(self, inst, thread):
         assert self.pending is not None

@@ -1,5 +1,5 @@
-"""Runs typed IR and detects races: two iterations of a parallel loop that access the same element of an array, of which
-one writes. For `njit(parallel=True, debug="races")`.
+"""Runs typed IR and detects races: two iterations of a parallel loop that access the same element of an array, which
+one of them writes. For `njit(parallel=True, debug="races")`.
 
 Each iteration is a chunk of its own. Arrays that iterations allocate live until the loop ends, so that no two have the
 same memory.

@@ -47,7 +47,7 @@ def substitute(blocks, mapping: dict[Value, Value]) -> None:
 
 
 def users(blocks: Iterable[Block]) -> dict[Value, list[Inst]]:
-    """Value -> the instructions of `blocks` that use it, in order; an instruction stands there once for each use."""
+    """Value -> the instructions of `blocks` that use it, in order; an instruction occurs once for each use."""
     found: dict[Value, list[Inst]] = {}
     for block in blocks:
         for inst in block.insts:
@@ -90,7 +90,7 @@ def read_outside(fn: Function, blocks) -> set[Value]:
 
 def used_from_outside(blocks: Iterable[Block], leaves: Callable[[Edge], bool] = lambda edge: False) -> list[Value]:
     """The values that the instructions of `blocks` use and that are not defined there, in the order of their first
-    uses. leaves: a function that says of an edge whether the values that it passes are not counted as uses."""
+    uses. leaves: edge -> whether the values that it passes do not count as uses."""
     blocks = list(blocks)
     defined = {p for block in blocks for p in block.params}
     defined.update([inst.result for block in blocks for inst in block.insts])

@@ -29,7 +29,7 @@ def verify_module(functions, stage: str = "") -> None:
 
 
 def verify(fn: Function, generic: bool = False, stage: str = "") -> None:
-    """Raises VerifyError that names the instruction and quotes the function."""
+    """Check a function. Raises VerifyError, which names the instruction and quotes the function."""
     _Check(fn, generic, stage).run()
 
 

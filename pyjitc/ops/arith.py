@@ -378,7 +378,7 @@ def _ring_lower(e, width, x, y, flags):
     def plus(value, condition, opcode):
         return e.assign(f"{opcode} {width} {value}, {e.assign(f'select i1 {condition}, {width} {y}, {width} 0')}")
 
-    if y.isdecimal() and "near" not in flags:  # of both numbers the one in the range is the least without sign
+    if y.isdecimal() and "near" not in flags:  # the number in the range is the smaller one without sign
         for flag, opcode in (("nonnegative", "add"), ("less", "sub")):
             if flag not in flags:
                 moved = e.assign(f"{opcode} {width} {x}, {y}")
@@ -584,7 +584,7 @@ def _no_half(e, source, x):
 
 def _float_fits(e, kind, x, target):
     low, high = _bounds(target)
-    # whether the integer below the least one is exact in this float type
+    # whether the integer just below the minimum is exact in this float type
     exclusive = target.bits < (24 if kind == "float" else 53)
     above = e.assign(f"fcmp {'ogt' if exclusive else 'oge'} {kind} {x}, {float(low - exclusive)!r}")
     below = e.assign(f"fcmp olt {kind} {x}, {float(high + 1)!r}")
@@ -797,22 +797,22 @@ IMUL = _op("imul", II, _integer(operator.mul), llvm("mul"), doc="imul {flags} (x
 INEG = _op("ineg", "x: I -> I", _integer(operator.neg), _neg_lower, doc="-x, wrapping")
 IADD_CK = _op("iadd_ck", _CHECKED, _checked(operator.add, "+"), _checked_lower("add", "+"), effects=RAISES,
               attrs=True,
-              doc="iadd_ck {message, by} (x, y): x + y; OverflowError beyond 64 bits, {message} instead of the usual "
-                  "one; by: the size of y is at most that", wrapping=IADD)
+              doc="iadd_ck {message, by} (x, y): x + y; OverflowError beyond 64 bits, with {message} in place of the "
+                  "usual text; by: a bound of |y|", wrapping=IADD)
 ISUB_CK = _op("isub_ck", _CHECKED, _checked(operator.sub, "-"), _checked_lower("sub", "-"), effects=RAISES,
               attrs=True,
-              doc="isub_ck {message, by} (x, y): x - y; OverflowError beyond 64 bits, {message} instead of the usual "
-                  "one; by: the size of y is at most that", wrapping=ISUB)
+              doc="isub_ck {message, by} (x, y): x - y; OverflowError beyond 64 bits, with {message} in place of the "
+                  "usual text; by: a bound of |y|", wrapping=ISUB)
 IMUL_CK = _op("imul_ck", _CHECKED, _checked(operator.mul, "*"), _checked_lower("mul", "*"), effects=RAISES,
               attrs=True,
-              doc="imul_ck {message, nonnegative} (x, y): x * y; OverflowError beyond 64 bits, {message} instead of "
-                  "the usual one; nonnegative: neither x nor y is negative",
+              doc="imul_ck {message, nonnegative} (x, y): x * y; OverflowError beyond 64 bits, with {message} in "
+                  "place of the usual text; nonnegative: neither x nor y is negative",
               wrapping=IMUL)
 INEG_CK = _op("ineg_ck", "x: int -> int", _checked(operator.neg, "-()"), _neg_checked_lower, effects=RAISES,
-              doc="-x; OverflowError for the least int", wrapping=INEG)
+              doc="-x; OverflowError for the minimum int", wrapping=INEG)
 IABS = _op("iabs", "x: I -> I", _integer(abs), _abs_lower, doc="|x|, wrapping")
 IABS_CK = _op("iabs_ck", "x: int -> int", _abs_checked, _abs_checked_lower, effects=RAISES,
-              doc="|x|; OverflowError for the least int", wrapping=IABS)
+              doc="|x|; OverflowError for the minimum int", wrapping=IABS)
 IFLOORDIV = _op("ifloordiv", II, _integer(_floordiv), _floordiv_lower,
                 doc="ifloordiv {flags} (x, y): x // y, rounding down, wrapping; 0 where y is 0; "
                 "positive, nonnegative: see imod", cost=EXPENSIVE)
@@ -821,9 +821,10 @@ IFLOORDIV_CK = _op("ifloordiv_ck", "x: int, y: int -> int", _checked(_floordiv, 
                    cost=EXPENSIVE, wrapping=IFLOORDIV)
 ITRUNCDIV = _op("itruncdiv", II, _integer(_truncdiv), _truncdiv_lower,
                 doc="x / y, rounding towards zero, wrapping; 0 where y is 0", cost=EXPENSIVE)
-IMOD = _op("imod", II, _integer(_mod), _mod_lower, doc="imod {flags} (x, y): x % y with the sign of y; 0 where y is 0; "
-           "positive: y is above 0; nonnegative: and x not below; ring: y is above 0, x not below -y and below 2 * y; "
-           "less: and below y; near: as ring nearly always", cost=EXPENSIVE)
+IMOD = _op("imod", II, _integer(_mod), _mod_lower, doc="imod {flags} (x, y): x % y with the sign of y; 0 where y is "
+                                                       "0; positive: y > 0; nonnegative: also x >= 0; ring: y > 0 and "
+                                                       "-y <= x < 2 * y; less: also x < y; near: as ring, with rare "
+                                                       "exceptions", cost=EXPENSIVE)
 ITRUEDIV = _op("itruediv", "x: int, y: int -> float", _truediv, _truediv_lower, UNVARIED,
                doc="x / y correctly rounded; inf or nan where y is 0", cost=EXPENSIVE)
 IAND = _op("iand", II, _integer(operator.and_), llvm("and"), doc="x & y")
@@ -831,12 +832,12 @@ IOR = _op("ior", II, _integer(operator.or_), llvm("or"), doc="x | y")
 IXOR = _op("ixor", II, _integer(operator.xor), llvm("xor"), doc="x ^ y")
 INOT = _op("inot", "x: I -> I", _integer(operator.invert), _not_lower, doc="~x")
 ISHL = _op("ishl", II, _integer(_shl), _shift_lower("shl"),
-           doc="ishl {flags} (x, y): x << y, wrapping; 0 where y is outside 0..bits-1; bounded: it is not")
+           doc="ishl {flags} (x, y): x << y, wrapping; 0 where y is outside 0..bits-1; bounded: y is inside")
 ISHR = _op("ishr", II, _integer(_shr), _shift_lower("shr"),
-           doc="ishr {flags} (x, y): x >> y; only the sign where y is outside 0..bits-1; bounded: it is not")
+           doc="ishr {flags} (x, y): x >> y; only the sign where y is outside 0..bits-1; bounded: y is inside")
 ISHL_CK = _op("ishl_ck", "x: int, y: int -> int", _shl_checked, _shl_checked_lower, effects=RAISES,
-              doc="ishl_ck {flags} (x, y): x << y; OverflowError beyond 64 bits; y is not negative; "
-              "bounded: nor above 63", wrapping=ISHL)
+              doc="ishl_ck {flags} (x, y): x << y for y >= 0; OverflowError beyond 64 bits; bounded: also y <= 63",
+              wrapping=ISHL)
 
 POPC = _op("popc", "x: I -> int", _popcount, _count_lower("ctpop"), doc="number of bits that are set", bounds=(0, 64))
 CLZ = _op("clz", "x: I -> int", _leading_zeros, _count_lower("ctlz", "i1 false"), bounds=(0, 64),
@@ -845,13 +846,14 @@ CLZ = _op("clz", "x: I -> int", _leading_zeros, _count_lower("ctlz", "i1 false")
 _RELATION = "x: I|B, y: I|B -> bool"
 IEQ = _op("ieq", _RELATION, _relation(operator.eq), compare("eq", "eq", "oeq"), doc="x == y of integers or bools")
 INE = _op("ine", _RELATION, _relation(operator.ne), compare("ne", "ne", "une"), doc="x != y")
-ILT = _op("ilt", _RELATION, _relation(operator.lt), compare("slt", "ult", "olt"), doc="x < y, signed as the type is")
+ILT = _op("ilt", _RELATION, _relation(operator.lt), compare("slt", "ult", "olt"),
+          doc="x < y, signed or unsigned by their type")
 ILE = _op("ile", _RELATION, _relation(operator.le), compare("sle", "ule", "ole"), doc="x <= y")
 IGT = _op("igt", _RELATION, _relation(operator.gt), compare("sgt", "ugt", "ogt"), doc="x > y")
 IGE = _op("ige", _RELATION, _relation(operator.ge), compare("sge", "uge", "oge"), doc="x >= y")
 
 FADD = _op("fadd", FF, _floating(np.add), llvm("fadd"), lambda b, x, y, out: (b.const(1.0), b.const(1.0)),
-           "x + y; {exact}: whatever fastmath says; {loose}: a term of a sum whose order is free", cost=MODERATE,
+           "x + y; {exact}: whatever fastmath says; {loose}: a term of a sum that may be reassociated", cost=MODERATE,
            traits=INEXACT)
 FSUB = _op("fsub", FF, _floating(np.subtract), llvm("fsub"), lambda b, x, y, out: (b.const(1.0), b.const(-1.0)),
            "x - y; {exact}, {loose}: as of fadd", cost=MODERATE, traits=INEXACT)
@@ -897,30 +899,31 @@ BOR = _op("bor", BB, operator.or_, llvm("or"), doc="x | y of bools")
 BXOR = _op("bxor", BB, operator.xor, llvm("xor"), doc="x ^ y of bools")
 BNOT = _op("bnot", "x: B -> B", _neg_bool, lambda e, inst, x: [e.assign(f"xor i1 {x[0]}, true")], doc="not x")
 LIKELY = _op("likely", "x: B -> B", lambda x: x, lambda e, inst, x: x,
-             doc="x, of which a branch on it learns that it is mostly true (passes/simplify.py)")
+             doc="x; a branch on it gets the hint that it is mostly true (passes/simplify.py)")
 
 CAST = _op("cast", "x: S -> {type}", _cast, _cast_lower, STRUCTURAL, attrs=True,
-           doc="cast {type} (x): x as astype converts it: integers wrap, floats truncate, of complex the real part, "
-               "of dates the number")
+           doc="cast {type} (x): x converted as astype does: integers wrap, floats truncate, a complex number gives "
+               "its real part, a date its number")
 NARROW = _op("narrow", "x: int -> {type}", _narrow, _narrow_lower, effects=RAISES, attrs=True,
-             doc="narrow {type} (x): a Python int as NumPy integer; OverflowError where it does not fit")
+             doc="narrow {type} (x): the Python int x as a NumPy integer; OverflowError where it does not fit")
 FIT = _op("fit", _fit_rule, _fit, _fit_lower, effects=RAISES, attrs=True,
-          doc="fit {type, message} (x): a number of NumPy's as an element of an array of signed integers, by way of a "
-              "Python int; ValueError for nan, OverflowError where it does not fit, with the message where a Python "
-              "int would not fit in C's long")
+          doc="fit {type, message} (x): a NumPy number as an element of an array of signed integers, converted by way "
+              "of a Python int; ValueError for nan, OverflowError where it does not fit, with the message where a "
+              "Python int would not fit in C's long")
 FITS = _op("fits", _fits_rule, _fits, _fits_lower, attrs=True, doc="fits {type} (x): whether `fit` would not raise")
 FITTED = _op("fitted", _fit_rule, _cast, _fitted_lower, attrs=True,
-             doc="fitted {type} (x): x as an element of that type, which it fits")
+             doc="fitted {type} (x): x as an element of that type, in which it is known to fit")
 TRUNCATE = _op("truncate", "x: F -> int", _truncate, _truncate_lower, effects=RAISES, attrs=True,
                doc="truncate {message, above, flags} (x): int(x); ValueError for nan, OverflowError beyond 64 bits, "
-               "with the text `above` where 64 unsigned bits hold it; bounded: never that; short: 32 are enough")
+                   "with the text `above` where 64 unsigned bits hold it; bounded: x is nan or fits; short: 32 bits "
+                   "are enough")
 WHOLE = _op("whole", "x: F -> int", _truncate, _whole_lower, attrs=True,
-            doc="whole {flags} (x): int(x) of what is known to fit in 64 bits; short: in 32")
+            doc="whole {flags} (x): int(x) of an x that is known to fit in 64 bits; short: in 32 bits")
 CHECK_NONZERO = _op("check_nonzero", "x: I|F -> I|F", _check_nonzero, _check_nonzero_lower, STRUCTURAL, effects=RAISES,
-                    attrs=True, doc="check_nonzero {message} (x): x; ZeroDivisionError where it is 0",
+                    attrs=True, doc="check_nonzero {message} (x): x; ZeroDivisionError where x is 0",
                     traits=CHECKS_FIRST)
 CHECK_NONNEG = _op("check_nonneg", "x: int -> int", _check_nonneg, _check_nonneg_lower, effects=RAISES, attrs=True,
-                   doc="check_nonneg {message} (x): x; ValueError where it is negative", traits=CHECKS_FIRST)
+                   doc="check_nonneg {message} (x): x; ValueError where x is negative", traits=CHECKS_FIRST)
 CONVERSIONS = frozenset((TRUNCATE, NARROW, FIT))  # conversions that raise where a number does not fit
 # Operations that cost less where the intervals of their operands are known.
 RANGED = CONVERSIONS | {CHECK_NONZERO, CHECK_NONNEG, IADD_CK, ISUB_CK, IMUL_CK, INEG_CK, IABS_CK, IFLOORDIV_CK,
@@ -942,7 +945,7 @@ def _part_rule(types, attrs):
 _COMPLEX_OF = {k.Float: k.Complex, k.float32: k.complex64, k.float64: k.complex128}
 _PART_OF = {c: f for f, c in _COMPLEX_OF.items()}
 COMPLEX_MAKE = _op("complex_make", _complex_rule, _complex_make, _complex_make_lower, STRUCTURAL,
-                   "complex of two floats", cost=FREE)
+                   "the complex number of two floats", cost=FREE)
 REAL = _op("real", _part_rule, lambda x: x.real, lambda e, inst, x: [x[0]], STRUCTURAL, "real part of a complex",
            cost=FREE)
 IMAG = _op("imag", _part_rule, lambda x: x.imag, lambda e, inst, x: [x[1]], STRUCTURAL, "imaginary part of a complex",

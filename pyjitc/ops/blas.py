@@ -33,7 +33,7 @@ def _stored(e, llvm, value):
 
 
 def _lower(e, inst, *operands):
-    """Operands are passed as follows. Int: a 64-bit word; Bool: 'T' or 'N'; a number: in the element type of the
+    """Call the function with these operands. Int: a 64-bit word; Bool: 'T' or 'N'; a number: in the element type of the
     arrays; an array: its first element."""
     t = _element([x.type for x in inst.args])
     part = e.scalar(part_of(t))
@@ -111,6 +111,7 @@ def _threads():
 
 
 BLAS_THREADS = Op("blas_threads", lambda types, attrs: Int, reads(HOST), lower=_threads_lower, partials=NONDIFF,
-                  eval=_threads, doc="how many threads BLAS uses; a large number where it does not say")
+                  eval=_threads, doc="the number of threads that BLAS uses; a large number where BLAS does not report "
+                                     "it")
 
 BLAS_OPS = {op.name: op for op in (BLAS, BLAS_THREADS)}

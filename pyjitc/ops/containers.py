@@ -24,7 +24,7 @@ def _stores_items(types, attrs):
     return [(attrs["type"], 0, t) for t in types]
 
 
-_CONSTANTS = 4  # the fewest items for which a list of constants is made of a tuple of the interpreter, as it does
+_CONSTANTS = 4  # the fewest items for which a list of constants is made from a constant tuple, as the interpreter does
 
 
 def _list_new_lower(e, inst, *items):
@@ -44,7 +44,7 @@ def _list_new_lower(e, inst, *items):
 
 
 def _table(e, x, t=None) -> str:
-    """Pointer to the items of a list, or of a value of type t. An object is one of a tuple."""
+    """The pointer to the items of a list, or of a tuple where t, the type of x, is TupleOf or Object."""
     if isinstance(t, TupleOf) or t is Object:
         return _at(e, x, platform.TUPLE_ITEMS)
     return e.assign(f"load ptr, ptr {_at(e, x, platform.LIST_ITEMS)}, align 8")
@@ -330,62 +330,63 @@ LIST_NEW = Op("list_new", lambda types, attrs: attrs["type"], RAISES | ALLOCATES
               stores=_stores_items, partials=NO_RULE, eval=lambda *items, type: list(items), eval_attrs=True,
               doc="a new {type} with these items", traits=NEW_OBJECT)
 LIST_LEN = Op("list_len", lambda types, attrs: Int, reads(OBJECTS) | HOST, lower=_len_lower, partials=NONDIFF, eval=len,
-              bounds=(0, MAX_BYTES >> 3), doc="how many items a list or a tuple has", cost=1)
+              bounds=(0, MAX_BYTES >> 3), doc="the number of items of a list or a tuple", cost=1)
 LIST_GET = Op("list_get", _item, RAISES | ALLOCATES | reads(OBJECTS) | HOST, lower=_get_lower, partials=NO_RULE,
               eval=lambda x, i, *, restart=False, borrowed=False, keyed=False: x[i], eval_attrs=True, cost=8,
-              doc="item i of a list or a tuple; {restart}: where it has another class than this code was compiled for, "
-                  "the call restarts in other code (passes/restarts.py); {borrowed}: without a reference of its own; "
-                  "{keyed}: for the key by which it is sorted", traits=LOAD_OF_NUMBERS)
+              doc="item i of a list or a tuple; {restart}: where the item is of another class than this code was "
+                  "compiled for, the call restarts in other code (passes/restarts.py); {borrowed}: without a "
+                  "reference of its own; {keyed}: to compute the key by which the item is sorted",
+              traits=LOAD_OF_NUMBERS)
 LIST_WIDTH = Op("list_width", lambda types, attrs: Int, reads(OBJECTS) | HOST, lower=_width_lower, partials=NONDIFF,
                 eval=lambda x: len(x[0]) if x and type(x[0]) is list else 0, bounds=(0, MAX_BYTES >> 3),
-                doc="how many items the first item of a list has, if that is a list, otherwise 0", cost=CHEAP)
+                doc="the number of items of the first item of a list, if that is a list, otherwise 0", cost=CHEAP)
 LIST_COPIED = Op("list_copied", lambda types, attrs: Bool, reads(OBJECTS) | writes(ELEMENTS) | HOST,
                  lower=_copied_lower, partials=NO_RULE, eval=_copied, eval_attrs=True,
-                 doc="copy the numbers of a list, or of the lists in it, to an array of its shape; whether all are of "
-                     "the class of {item} and fit", traits=KEEPS_NONE | WRITES_OPERANDS)
+                 doc="copy the numbers of a list, or of the lists in it, to an array of its shape; returns whether "
+                     "all are of the class of {item} and fit", traits=KEEPS_NONE | WRITES_OPERANDS)
 LIST_APART = Op("list_apart", lambda types, attrs: Bool, reads(OBJECTS) | HOST, lower=_apart_lower, partials=NONDIFF,
                 eval=_apart, eval_attrs=True,
-                doc="whether two lists of numbers, or the lists in lists of lists, are different; {itself}: both "
-                    "operands are one list of lists, of which no two may be one")
+                doc="whether two lists of numbers, or the lists in lists of lists, are different objects; {itself}: "
+                    "both operands are one list of lists, and the test is whether its lists are different objects")
 LIST_OBJECT = Op("list_object", lambda types, attrs: Object, ALLOCATES | reads(OBJECTS) | HOST, lower=_object_lower,
                  eval=lambda x, i: x[i], partials=NO_RULE, cost=CHEAP,
-                 doc="item i of a list or a tuple, which list_get has just read, as an object; also of a tuple that is "
-                     "an object")
+                 doc="item i of a list or a tuple as an object; list_get has just read the item; the tuple may have "
+                     "the type Object")
 TUPLE_LIKE = Op("tuple_like", lambda types, attrs: types[0], RAISES | ALLOCATES | HOST, lower=_tuple_like_lower,
-                partials=NO_RULE, eval=lambda x, n: [None] * n,  # a list stands for it, since tuple_put changes it
-                doc="tuple of `n` places, which tuple_put has yet to fill, for items of another tuple",
+                partials=NO_RULE, eval=lambda x, n: [None] * n,  # a list represents it, since tuple_put changes it
+                doc="a new tuple of `n` empty places for items of another tuple; tuple_put fills them",
                 traits=NEW_OBJECT)
 TUPLE_PUT = Op("tuple_put", lambda types, attrs: None, reads(OBJECTS) | writes(OBJECTS) | HOST, cost=8,
                lower=_tuple_put_lower, partials=NO_RULE, eval=lambda made, k, x, i: made.__setitem__(k, x[i]),
-               doc="place k of a tuple, at which nothing is yet, gets item i, which there is, of another tuple")
+               doc="put item i of another tuple, which exists, in the empty place k of a tuple")
 TUPLE_FROM = Op("tuple_from", lambda types, attrs: attrs["type"], RAISES | ALLOCATES | reads(OBJECTS) | HOST,
                 lower=_tuple_from_lower, eval=lambda x, first, *, type: tuple(x[first:]), eval_attrs=True,
                 stores=lambda types, attrs: [(attrs["type"], 0, types[0].item)], partials=NO_RULE,
-                doc="tuple of {type} with the items of a list or a tuple from `first` on", traits=NEW_OBJECT)
+                doc="a tuple of {type} with the items of a list or a tuple from index `first` on", traits=NEW_OBJECT)
 LIST_SET = Op("list_set", lambda types, attrs: None, RAISES | writes(OBJECTS) | HOST, lower=_set_lower,
               stores=lambda types, attrs: [(types[0], 0, types[2])], partials=NO_RULE,
-              eval=lambda x, i, value: x.__setitem__(i, value), doc="item i of a list is `value`", cost=8,
+              eval=lambda x, i, value: x.__setitem__(i, value), doc="store `value` as item i of a list", cost=8,
               traits=STORES_ITEM)
 LIST_POP = Op("list_pop", _item, RAISES | ALLOCATES | reads(OBJECTS) | writes(OBJECTS) | HOST, lower=_pop_lower,
               partials=NO_RULE, eval=lambda x, *, restart=False: x.pop(), eval_attrs=True, cost=16,
-              doc="the last item of a list, taken out of it; {restart}: as of list_get", traits=WRITES_FIRST)
+              doc="remove the last item of a list and return it; {restart}: as in list_get", traits=WRITES_FIRST)
 LIST_APPEND = Op("list_append", lambda types, attrs: None, RAISES | writes(OBJECTS) | HOST, lower=_append_lower,
                  stores=lambda types, attrs: [(types[0], 0, types[1])], partials=NO_RULE,
-                 eval=lambda x, value: x.append(value), doc="one more item at the end of a list",
+                 eval=lambda x, value: x.append(value), doc="append an item to a list",
                  traits=STORES_ITEM | BOXES)
 LIST_SORT = Op("list_sort", lambda types, attrs: None, RAISES | READS | WRITES | HOST, lower=_sort_lower,
                partials=NO_RULE, eval=lambda x, reverse: x.sort(reverse=reverse),
-               doc="the items of a list are in order, or in the opposite one where `reverse` is true",
+               doc="sort a list in place, in reverse order where `reverse` is true",
                traits=WRITES_FIRST)
 HEAP_PUSH = Op("heap_push", lambda types, attrs: None, RAISES | READS | WRITES | HOST, lower=_heap_push_lower,
                stores=lambda types, attrs: [(types[0], 0, types[1])], partials=NO_RULE, eval=heapq.heappush,
-               doc="one more item in a heap", traits=BOXES)
+               doc="push an item onto a heap", traits=BOXES)
 HEAP_POP = Op("heap_pop", lambda types, attrs: Object, RAISES | ALLOCATES | READS | WRITES | HOST,
               lower=_heap_pop_lower, partials=NO_RULE, eval=heapq.heappop,
-              doc="the object of the least item of a heap, taken out of it")
+              doc="pop the smallest item of a heap, as an object")
 HOLDS = Op("holds", lambda types, attrs: types[0], 0, lower=lambda e, inst, x: x, partials=NO_RULE,
            eval=lambda x, *, item, parameter=0: x, eval_attrs=True,
            stores=lambda types, attrs: [(types[0], attrs.get("parameter", 0), attrs["item"])],
-           doc="the container, which from here on may hold something of type {item}, as its {parameter}", cost=0)
+           doc="the container; inference assumes that it may hold something of type {item} as its {parameter}", cost=0)
 
 CONTAINER_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

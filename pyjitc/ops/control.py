@@ -12,26 +12,26 @@ CONST = Op("const", None, PURE, partials=UNVARIED, cost=FREE,
 LOOP_HINTS = {
     "novectorize": "LLVM does not vectorise, interleave or unroll the loop: it is the copy that keeps its checks "
                    "(passes/versioning.py), or too short or in need of its order (passes/hints.py)",
-    "unroll": "four iterations are written as one; 'branches': those beyond a multiple of four have a loop of their "
-              "own; 'look-ups': eight (passes/polling.py)",
-    "ordered": "floats are summed in order, and what is added is computed in vectors (passes/polling.py)",
-    "parallel": "no iteration touches what another writes (passes/polling.py; of the threads of a block "
+    "unroll": "four iterations are written as one; 'branches': those beyond a multiple of four run in a loop of their "
+              "own; 'look-ups': eight iterations are written as one (passes/polling.py)",
+    "ordered": "floats are summed in order, and the terms are computed in vectors (passes/polling.py)",
+    "parallel": "no iteration touches what another writes (passes/polling.py; for loops over the threads of a block "
                 "passes/grid.py)",
-    "interleave": "of a parallel or a short loop, the number of vectors in flight (passes/hints.py)",
+    "interleave": "the number of vectors in flight in a parallel or a short loop (passes/hints.py)",
     "few_trips": "the loop ends after at most as many trips as a number has bits, so that it need not poll "
                  "(passes/ranges.py)",
 }
 _UNPOLLED = "{unpolled}: in a function whose loops handle no signals (ir/flags.py)"
 _HINTS = "; ".join(f"{{{name}}}: {text}" for name, text in LOOP_HINTS.items())
 JUMP = Op("jump", None, TERMINATOR, partials=STRUCTURAL, cost=CHEAP,
-          doc="jump -> target. {wait}: the region of a kernel that runs next, behind a barrier (passes/grid.py). "
+          doc="jump -> target. {wait}: the region of a kernel that runs next, after a barrier (passes/grid.py). "
               f"{_UNPOLLED}. Of a jump back in a loop: {_HINTS}")
 BRANCH = Op("branch", None, TERMINATOR, partials=STRUCTURAL, cost=CHEAP,
-            doc="branch {likely: bool or None} (condition: bool) -> true target, false target. {no_poll}: in the "
-                "header of a loop, the guard before its nest has found that it ends soon enough for signals to wait "
-                "(passes/versioning.py); {most_trips: int}: it makes no more. {independent}: in "
-                "the header of a loop, 'prange' or 'nest', which says that its iterations do not depend on each other "
-                "(passes/independent.py), or 'kept' or 'adjoint', for a loop of its derivative (passes/parallel.py). "
+            doc="branch {likely: bool or None} (condition: bool) -> true target, false target. In the header of a loop "
+                "{no_poll}: the guard before the nest has found that the loop ends soon enough for signals to wait "
+                "(passes/versioning.py); {most_trips: int}: the most trips of the loop; {independent}: 'prange' or "
+                "'nest', its iterations do not depend on each other (passes/independent.py); 'kept' or 'adjoint', "
+                "it is a loop of the derivative of such a loop (passes/parallel.py). "
                 "{alike}: both targets lead to loops that do the same (passes/unboxed.py). "
                 f"{_UNPOLLED}. Of a branch back in a loop: {_HINTS}")
 SWITCH = Op("switch", None, TERMINATOR, partials=STRUCTURAL,
@@ -41,15 +41,16 @@ RETURN = Op("return", None, TERMINATOR, partials=STRUCTURAL, doc="return (value)
 RAISE = Op("raise", None, TERMINATOR | RAISES | writes(ERRORS) | HOST | GENERIC, partials=NONDIFF,
            doc="raise (exception or class[, cause]); leaves through unwind; generic only")
 RERAISE = Op("reraise", None, TERMINATOR | RAISES | writes(ERRORS) | HOST, partials=NONDIFF,
-             doc="reraise ([exception]): raise it again with its own traceback, no new context; without operand the "
-                 "handled one")
+             doc="reraise ([exception]): raise the exception again with its own traceback and no new context; without "
+                 "an operand the handled one")
 UNREACHABLE = Op("unreachable", None, TERMINATOR, partials=NONDIFF, cost=CHEAP,
-                 doc="unreachable: control never arrives")
+                 doc="unreachable: control never arrives here")
 INVOKE = Op("invoke", None, RAISES | READS | WRITES, partials=STRUCTURAL,
-            doc="invoke {callee: typed ir.Function} (arguments) -> its result. {chunks}: the first operand is how many "
-                "calls there are, in any order and on several threads, each with its number in the place of it; the "
-                "exception of the lowest that fails leaves; the second operand says whether a call takes some "
-                "microseconds at most; {unknown}: so far as it is known, see codegen/pool.py (passes/parallel.py)")
+            doc="invoke {callee: typed ir.Function} (arguments) -> its result. {chunks}: the first operand is the "
+                "number of calls, which run in any order and on several threads, each with its own number as that "
+                "operand; the exception of the failed call with the lowest number leaves; the second operand says "
+                "whether a call takes some microseconds at most; {unknown}: that is an assumption, which the time of "
+                "earlier runs replaces (codegen/pool.py)")
 
 CONTROL_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}
 

@@ -1,6 +1,6 @@
 """Elementary functions with implementations in this package, and the hook for them.
 
-Of Python floats, an operation marked ELEMENTARY is the function of the C library. Of NumPy numbers, and on a GPU, it is
+On Python floats, an operation marked ELEMENTARY is the function of the C library. On NumPy numbers, and on a GPU, it is
 a function in the compiled subset, which `lib/elementary` lists by operation, type and target. It remains one operation
 until `passes/elementary.py` replaces it by a call of that function, after the passes for loop nests and common
 subexpressions.

@@ -78,24 +78,24 @@ def _call(helper, result):
 
 EXC_NEW = Op("exc_new", lambda types, attrs: Exception_(attrs["cls"]), RAISES | ALLOCATES | READS | WRITES | HOST,
              lower=_new_lower, eval=_new, eval_attrs=True, partials=NONDIFF,
-             doc="instance of exception class {cls}; {names}: the keywords of the last operands")
+             doc="a new instance of exception class {cls}; {names}: the keywords of the last operands")
 EXC_THROW = Op("exc_throw", lambda types, attrs: None, TERMINATOR | RAISES | writes(ERRORS) | HOST,
                lower=_throw_exc_lower, partials=NONDIFF, doc="raise exc [from cause]; cause is an exception or None")
 THROW = Op("throw", lambda types, attrs: None, TERMINATOR | RAISES | writes(ERRORS), lower=_throw_lower,
-           partials=NONDIFF, doc="raise {cls}({message}), with ints in the place of each %s")
+           partials=NONDIFF, doc="raise {cls}({message}), with the int operands in place of each %s")
 WARN = Op("warn", lambda types, attrs: NoneType, RAISES | writes(ERRORS), lower=_warn_lower, partials=NONDIFF,
-          doc="the warning {message} of class {cls}, which may have been made an exception")
+          doc="issue the warning {message} of class {cls}, which a filter may turn into an exception")
 EXC_FETCH = Op("exc_fetch", lambda types, attrs: Exception_(BaseException), ALLOCATES | writes(ERRORS) | HOST,
                lower=_call("pyj_fetch", True), partials=NONDIFF,
-               doc="the exception that arrived, taken out of the indicator")
+               doc="take the exception that arrived out of the error indicator")
 EXC_MATCH = Op("exc_match_class", lambda types, attrs: Bool, PURE, lower=_match_lower, partials=NONDIFF,
                eval=lambda exc, *, classes: isinstance(exc, classes), eval_attrs=True,
-               doc="whether exc is one of {classes}")
+               doc="whether exc is an instance of one of {classes}")
 EXC_PUSH = Op("exc_push", lambda types, attrs: Object, ALLOCATES | writes(ERRORS) | HOST, lower=_call("pyj_push", True),
               partials=NONDIFF,
-              doc="exc becomes the handled exception; gives the one before (a null reference for none)")
+              doc="make exc the handled exception and return the one before (a null reference for none)")
 EXC_POP = Op("exc_pop", lambda types, attrs: None, writes(ERRORS) | HOST, lower=_call("pyj_pop", False),
-             partials=NONDIFF, doc="the handled exception is `previous` again")
+             partials=NONDIFF, doc="make `previous` the handled exception again")
 
 
 def _nan_lower(e, inst, result, *operands):
@@ -110,7 +110,7 @@ def _nan_lower(e, inst, result, *operands):
 
 
 NAN_CHECK = Op("nan_check", lambda types, attrs: None, RAISES, lower=_nan_lower, partials=NONDIFF,
-               doc="FloatingPointError where the first operand is a NaN and the others, which it was made of by "
-                   "{what}, are none")
+               doc="raise FloatingPointError where the first operand, the result of {what}, is a NaN, and the other "
+                   "operands, from which it was computed, are not")
 
 EXCEPTION_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

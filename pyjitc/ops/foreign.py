@@ -121,11 +121,12 @@ def _call(*operands, address, result, frees):
 
 
 ARRAY_AT = Op("array_at", lambda types, attrs: attrs["type"], PURE, lower=_at_lower, partials=STRUCTURAL, eval=_at,
-              eval_attrs=True, doc="array of {type} on memory that nobody here owns: (address, shape...)")
+              eval_attrs=True, doc="an array of {type} on foreign memory, which it does not own: (address, shape...)")
 C_CALL = Op("c_call", lambda types, attrs: attrs["result"], reads(ELEMENTS) | writes(ELEMENTS), lower=_call_lower,
             partials=NO_RULE, eval=_call, eval_attrs=True,
-            doc="the C function at {address}; {result}: its type; {frees}: without the interpreter lock")
+            doc="call the C function at {address}; {result}: its result type; {frees}: without the interpreter lock")
 LLVM_CALL = Op("llvm_call", lambda types, attrs: attrs["result"], reads(ELEMENTS) | writes(ELEMENTS),
                lower=_written_lower, partials=NO_RULE, eval=_written, eval_attrs=True,
-               doc="the function that {text} defines in LLVM; {declarations}: what it calls; {result}: its type")
+               doc="call the function that {text} defines in LLVM IR; {declarations}: the functions that it calls; "
+                   "{result}: its result type")
 FOREIGN_OPS = {op.name: op for op in (ARRAY_AT, C_CALL, LLVM_CALL)}

@@ -22,7 +22,8 @@ INPLACE = _op("inplace", "inplace {op: as binary} (x, y): x op= y, result is the
 UNARY = _op("unary", "unary {op: '-', '+', '~', 'not'} (x)")
 COMPARE = _op("compare", "compare {op: '<', '<=', '==', '!=', '>', '>=', 'is', 'is not', 'in', 'not in'} (x, y)")
 TRUTH = _op("truth", "truth (x) -> bool: what `if x` tests")
-GETATTR = _op("getattr", "getattr {name, managed: bool} (object); managed: whether a `with` statement asks")
+GETATTR = _op("getattr", "getattr {name, managed: bool} (object); managed: whether it is the look-up of a `with` "
+                         "statement")
 SETATTR = _op("setattr", "setattr {name} (object, value); no result")
 DELATTR = _op("delattr", "delattr {name} (object); no result")
 GETITEM = _op("getitem", "getitem (object, index)")
@@ -51,10 +52,11 @@ UNPACK = _op("unpack", "unpack {count} (iterable) -> tuple of `count` values; Va
 UNPACK_EX = _op("unpack_ex", "unpack_ex {before, after} (iterable) -> tuple: before..., list, after...")
 ITER = _op("iter", "iter (iterable) -> iteration state of a `for` loop (a value: not shared)")
 NEXT = _op("next", "next {delegates: bool, absent for False} (state) -> (has: bool, item, next state); item has no "
-                   "value where `has` is false; delegates: for `yield from`, which asks what the iterator returned")
-RETURNED = _op("returned", "returned (what next gave at the end) -> what the generator returned, None of another "
+                   "value where `has` is false; delegates: for `yield from`, which needs the return value of the "
+                   "iterator")
+RETURNED = _op("returned", "returned (the last result of next) -> the return value of a generator, None for any other "
                            "iterator", 0)
-ELEMENT = _op("element", "element {index} (tuple) -> element: takes apart what unpack and next give", 0)
+ELEMENT = _op("element", "element {index} (tuple) -> element: a part of the result of unpack or next", 0)
 MAKE_FUNCTION = _op("make_function",
                     "make_function {code, qualname, has: set of 'defaults', 'kwdefaults', 'annotations', 'closure'} "
                     "(defaults tuple?, kwdefaults dict?, closure tuple?) -> function", 0)
@@ -66,25 +68,26 @@ CHECK_BOUND = _op("check_bound", "check_bound {name} (value) -> the value; Unbou
 IMPORT = _op("import", "import {name, level, fromlist} -> module (a constant when it is importable)")
 IMPORT_FROM = _op("import_from", "import_from {name} (module)")
 EXC_MATCH = _op("exc_match", "exc_match (exception, class or tuple of classes) -> bool: `except C`", RAISES)
-GROUP_MATCH = _op("group_match", "group_match (exception or None, class or tuple of classes) -> (rest, what `except*` "
-                                 "catches or None, the exception that is handled then)")
-GROUP_LEFT = _op("group_left", "group_left (exception, list of what the clauses of `except*` leave) -> the exception "
-                               "that leaves the statement, or None")
+GROUP_MATCH = _op("group_match", "group_match (exception or None, class or tuple of classes) -> (rest, the part that "
+                                 "`except*` catches or None, the exception that is handled then)")
+GROUP_LEFT = _op("group_left", "group_left (exception, list of the exceptions that leave the clauses of `except*`) -> "
+                               "the exception that leaves the statement, or None")
 CATCH = _op("catch", "catch -> the exception that arrived: first instruction of a handler block", writes(ERRORS))
-EXC_ENTER = _op("exc_enter", "exc_enter (exception) -> previous: it becomes the handled one (sys.exc_info)",
+EXC_ENTER = _op("exc_enter", "exc_enter (exception) -> previous: the exception becomes the handled one (sys.exc_info)",
                 writes(ERRORS))
 EXC_LEAVE = _op("exc_leave", "exc_leave (previous): the handled exception is `previous` again; no result",
                 writes(ERRORS))
-WITH_LEAVE = _op("with_leave", "with_leave (__exit__ of a context manager, exception) -> what it says: true ends it")
-MATCH_SEQUENCE = _op("match_sequence", "match_sequence (subject) -> bool: is it a sequence for `match`", 0)
+WITH_LEAVE = _op("with_leave", "with_leave (__exit__ of a context manager, exception) -> its result: true ends the "
+                               "exception")
+MATCH_SEQUENCE = _op("match_sequence", "match_sequence (subject) -> bool: whether it is a sequence for `match`", 0)
 MATCH_MAPPING = _op("match_mapping", "match_mapping (subject) -> bool", 0)
 MATCH_KEYS = _op("match_keys", "match_keys (subject, keys tuple) -> tuple of values or None")
 MATCH_REST = _op("match_rest", "match_rest (subject, keys tuple) -> dict of the items of all other keys")
 MATCH_CLASS = _op("match_class", "match_class {count, kwnames} (subject, class) -> tuple of attributes or None")
 LENGTH = _op("length", "length (x) -> int: GET_LEN of sequence patterns")
 YIELD = _op("yield", "yield (value) -> value sent in")
-GENERATOR_STATE = _op("generator_state", "generator_state {step} (generator function, live values...) -> state that "
-                                         "step `step` goes on from", 0)
+GENERATOR_STATE = _op("generator_state", "generator_state {step} (generator function, live values...) -> the state "
+                                         "from which step `step` continues", 0)
 POLL = _op("poll_signals",
            "poll_signals: a jump back inside a protected range, where an interrupt would be raised; no result")
 BUILTIN = _op("builtin", "builtin {name}: LOAD_ASSERTION_ERROR and the like -> the class", 0)

@@ -103,45 +103,49 @@ ALIGNMENT = 16  # of the memory of arrays, for vector accesses
 
 THREAD_ID = _counting("thread_id", _int, PURE, "index of the thread in its block on {axis}: 0 is x", bounds=(0, 1023))
 BLOCK_ID = _counting("block_id", _int, PURE, "index of the block in the grid on {axis}", bounds=(0, _MOST_BLOCKS - 1))
-BLOCK_DIM = _counting("block_dim", _int, PURE, "threads of a block on {axis}", bounds=(1, 1024))
-GRID_DIM = _counting("grid_dim", _int, PURE, "blocks of the grid on {axis}", bounds=(1, _MOST_BLOCKS))
+BLOCK_DIM = _counting("block_dim", _int, PURE, "number of threads of a block on {axis}", bounds=(1, 1024))
+GRID_DIM = _counting("grid_dim", _int, PURE, "number of blocks of the grid on {axis}", bounds=(1, _MOST_BLOCKS))
 LANE_ID = _counting("lane_id", _int, PURE, "index of the thread in its warp, 0 to 31", bounds=(0, WARP_SIZE - 1))
 
 # ---------------------------------------------------------------- synchronisation
 
-BARRIER = _counting("barrier", "", _EFFECT, "all threads of the block arrive; what they wrote is seen by all")
+BARRIER = _counting("barrier", "", _EFFECT, "wait until all threads of the block arrive; all see what each wrote "
+                                            "before")
 BARRIER_REDUCE = _counting("barrier_reduce", "p: bool -> int", _EFFECT,
-                           "a barrier that gives {how}: 'count' of the threads with p, 'and', 'or' of all p as 0 or 1")
+                           "a barrier that returns {how}: the 'count' of the threads with a true p, or the 'and' or "
+                           "'or' of all p, as 0 or 1")
 GRID_BARRIER = _counting("grid_barrier", "", _EFFECT,
-                         "all threads of the grid arrive, whose blocks then all run at once; what they wrote is seen "
-                         "by all")
+                         "wait until all threads of the grid arrive, whose blocks all run at the same time; all see "
+                         "what each wrote before")
 WARP_BARRIER = _counting("warp_barrier", "mask: int", _EFFECT,
-                         "the lanes in the mask arrive; what they wrote is seen by them")
+                         "wait until the lanes in the mask arrive; they see what each wrote before")
 FENCE = _counting("fence", "", _EFFECT,
-                  "what the thread wrote before is seen before what it writes after, by its {scope}: 'block', "
-                  "'device', 'system'")
-NANOSLEEP = _counting("nanosleep", "ns: int", _EFFECT, "wait about as many nanoseconds")
+                  "let others see what the thread wrote before it no later than what it writes after it; {scope}: "
+                  "'block', 'device', 'system'")
+NANOSLEEP = _counting("nanosleep", "ns: int", _EFFECT, "wait for about this number of nanoseconds")
 
 # ---------------------------------------------------------------- memory
 
 SHARED_ARRAY = _op("shared_array", _given, ALLOCATES,
-                   "array of {type} and {shape} that the block has in common; the same memory each time",
+                   "array of {type} and {shape} that the threads of a block share; the same memory each time",
                    partials=STRUCTURAL, traits=NEW_MEMORY)
 DYNAMIC_SHARED = _op("dynamic_shared", _given, ALLOCATES,
-                     "array of {type}, one axis, over all the shared memory that the launch gave", partials=STRUCTURAL)
+                     "array of {type}, with one axis, over all the dynamic shared memory of the launch",
+                     partials=STRUCTURAL)
 LOCAL_ARRAY = _op("local_array", _given, ALLOCATES,
                   "array of {type} and {shape} of the thread's own; the same memory each time", partials=STRUCTURAL,
                   traits=NEW_MEMORY)
 CONSTANT_ARRAY = _op("constant_array", _given, ALLOCATES,
                      "read-only array of {type} and {shape} with the bytes {data}, in hexadecimal", partials=UNVARIED)
 MEMORIES = frozenset((SHARED_ARRAY, DYNAMIC_SHARED, LOCAL_ARRAY, CONSTANT_ARRAY))
-ATOMIC = _op("atomic", _atomic, _EFFECT, "(array, index..., value): the element becomes {how} of itself and the value "
-                                         "in one step; gives what it was. "
-             "inc: x + 1, or 0 where x >= value; dec: x - 1, or value where x is 0 or above it; min, max: nan wins, "
-             "nanmin, nanmax: the number wins",
+ATOMIC = _op("atomic", _atomic, _EFFECT, "(array, index..., value): replace the element by {how} of itself and the "
+                                         "value in one step, and return the previous one. inc: x + 1, or 0 where x >= "
+                                         "value; dec: x - 1, or value where x is 0 or above it; min, max: nan wins, "
+                                         "nanmin, nanmax: the number wins",
              partials=NO_RULE)
-ATOMIC_CAS = _op("atomic_cas", _cas, _EFFECT, "(array, index..., expected, value): the element becomes the value where "
-                                              "it is bit for bit as expected; gives what it was")
+ATOMIC_CAS = _op("atomic_cas", _cas, _EFFECT, "(array, index..., expected, value): replace the element by the value "
+                                              "where it equals the expected one bit for bit; returns the previous "
+                                              "element")
 
 # ---------------------------------------------------------------- printing
 
@@ -152,18 +156,19 @@ def _print(*values, texts, forms=()):
 
 
 PRINT = _op("print", lambda types, attrs: NoneType, _EFFECT,
-            "write a line: {texts}, and between them the operands, which are numbers and bools; {forms}: of "
-            "each, '' or as '.3f'",
+            "write a line that consists of {texts} and, between them, the operands, which are numbers and bools; "
+            "{forms}: the format of each, '' or as '.3f'",
             partials=NONDIFF, eval=_print, attrs=True)
 
 # ---------------------------------------------------------------- warps: all lanes in the mask arrive together
 
 SHUFFLE = _op("shuffle", _second, _EFFECT,
               "(mask, value, lane): the value of another lane, {how}: 'idx' lane, 'up' own - lane, 'down' own + lane, "
-              "'xor' own ^ lane; the own value where that is outside of the group of {width} lanes")
+              "'xor' own ^ lane; the own value where that lane is outside of the group of {width} lanes")
 VOTE = _counting("vote", "mask: int, p: bool -> bool", _EFFECT,
-                 "whether 'all', 'any' lanes have p, or all the same ('eq'): {how}")
-BALLOT = _counting("ballot", "mask: int, p: bool -> int", _EFFECT, "mask of the lanes with p", bounds=(0, FULL_MASK))
+                 "whether p is true of 'all' or 'any' lanes, or the same in all ('eq'): {how}")
+BALLOT = _counting("ballot", "mask: int, p: bool -> int", _EFFECT, "mask of the lanes with a true p",
+                   bounds=(0, FULL_MASK))
 MATCH_ANY = _counting("match_any", lambda types, attrs: _second(types, attrs) and Int, _EFFECT,
                       "(mask, value): mask of the lanes with the same bits")
 MATCH_ALL = _counting("match_all", lambda types, attrs: _second(types, attrs) and Int, _EFFECT,

@@ -167,11 +167,11 @@ def _affine_lower(e, inst, *operands):
 
 AFFINE_IN_RANGE = Op("affine_in_range", lambda types, attrs: Bool, PURE, eval=_affine_in_range, eval_attrs=True,
                      lower=_affine_lower, partials=NONDIFF,
-                     doc="whether {constant} + {terms} stays in 0..limit-1 ({limited}: the last operand), or in 64 "
-                     "bits, in every iteration: a term is (value, coefficient) or (counter, coefficient, step) of "
-                     "(start, trips), or one of these and a factor: (product, coefficient) of (value, factor), "
-                     "(scaled, coefficient, step) of (start, trips, factor), or (strided, coefficient) of (start, "
-                     "trips, step). With such a term it is false where an operand needs more than 30 bits",
+                     doc="whether {constant} + {terms} stays in 0..limit-1 ({limited}: limit is the last operand), "
+                     "or else in 64 bits, in every iteration: a term is (value, coefficient) or (counter, coefficient, "
+                     "step) of (start, trips), or one of these and a factor: (product, coefficient) of (value, "
+                     "factor), (scaled, coefficient, step) of (start, trips, factor), or (strided, coefficient) of "
+                     "(start, trips, step). With such a term it is false where an operand needs more than 30 bits",
                      cost=EXPENSIVE)
 
 GUARD_OPS = {AFFINE_IN_RANGE.name: AFFINE_IN_RANGE}

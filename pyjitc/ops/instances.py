@@ -87,24 +87,25 @@ def _nothing(types, attrs):
 
 INSTANCE_NEW = Op("instance_new", _typed, RAISES | ALLOCATES, lower=_new_lower, partials=NO_RULE,
                   eval=lambda *, type: object.__new__(type.cls), eval_attrs=True,
-                  doc="native object of {type}, whose attributes count as not set")
+                  doc="a new native object of {type}, whose attributes count as unset")
 INSTANCE_LOAD = Op("instance_load", _typed, reads(ITEMS), lower=_get_lower, partials=NO_RULE, cost=MODERATE,
                    eval=lambda x, *, name, type: getattr(x, name), eval_attrs=True,
-                   doc="attribute {name} of a native object, a number of {type}")
+                   doc="read attribute {name}, a number of {type}, of a native object")
 INSTANCE_AT = Op("instance_at", _typed, ALLOCATES | reads(ITEMS), lower=_get_lower, partials=NO_RULE, cost=MODERATE,
                  eval=lambda x, *, name, type, borrowed=False: getattr(x, name), eval_attrs=True,
-                 doc="attribute {name} of a native object, of {type}, which has references; {borrowed}: as of list_get")
+                 doc="read attribute {name}, a value of {type} that holds references, of a native object; {borrowed}: "
+                     "as in list_get")
 INSTANCE_STORE = Op("instance_store", _nothing, writes(ITEMS), lower=_put_lower, partials=NO_RULE, cost=MODERATE,
                     eval=lambda x, value, *, name: object.__setattr__(x, name, value), eval_attrs=True,
-                    doc="attribute {name} of a native object, a number, is `value`")
+                    doc="store `value`, a number, as attribute {name} of a native object")
 INSTANCE_PUT = Op("instance_put", _nothing, REPLACES, lower=_put_lower, partials=NO_RULE,
                   eval=lambda x, value, *, name: object.__setattr__(x, name, value), eval_attrs=True,
-                  doc="attribute {name} of a native object, which has references, is `value`")
+                  doc="replace attribute {name} of a native object by `value`, which holds references")
 INSTANCE_INIT = Op("instance_init", _nothing, writes(ITEMS), lower=_put_lower, partials=NO_RULE, cost=MODERATE,
                    eval=lambda x, value, *, name: object.__setattr__(x, name, value), eval_attrs=True,
-                   doc="attribute {name} of a native object, which has not been set, is `value`")
+                   doc="set attribute {name} of a native object to `value` for the first time")
 INSTANCE_IS = Op("instance_is", lambda types, attrs: Bool, PURE, partials=NONDIFF, eval=lambda x, y: x is y, cost=CHEAP,
                  lower=lambda e, inst, x, y: [e.assign(f"icmp eq ptr {x[0]}, {y[0]}")],
-                 doc="whether two native objects are one")
+                 doc="whether two native objects are the same object")
 
 INSTANCE_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

@@ -119,7 +119,7 @@ def _search(e, inst, what: str, x, key) -> str:
 
 
 def _slot_lower(e, inst, x, *key):
-    """For an int the first place of the probe sequence is examined inline: mostly the key is there, or the place is
+    """Examine the first place of the probe sequence inline for an int: mostly the key is there, or the place is
     empty. The helper examines further places, and searches all other keys."""
     t = inst.args[0].type.of
     if key_type(t) is not Int:
@@ -184,7 +184,7 @@ def _get_lower(e, inst, x, slot, *key):
 
 
 def _ask_lower(e, inst, x, slot, *key):
-    """The list is made before the key gets its slot, so that a failure leaves the table unchanged."""
+    """Make the list before the key gets its slot, so that a failure leaves the table unchanged."""
     t = inst.result.type
     place = e.alloca("i64")
     e.line(f"store i64 {slot[0]}, ptr {place}")
@@ -369,35 +369,40 @@ _CHANGE = writes(TABLES)
 LOCAL_NEW = Op("local_table", lambda types, attrs: attrs["type"], RAISES | ALLOCATES, lower=_new_lower,
                partials=NO_RULE, eval_attrs=True, eval=lambda *, type, factory: type.of.python_class(
                    *([factory] if type.of.python_class is defaultdict else ())),
-               doc="an empty table of {type}, a dict or a set; {factory}: what makes missing values, or None")
+               doc="an empty table of {type}, a dict or a set; {factory}: the function that makes missing values, or "
+                   "None")
 LOCAL_LEN = Op("local_len", lambda types, attrs: Int, _SEARCH, lower=lambda e, inst, x: [_read(e, x, USED)],
-               partials=NONDIFF, eval=len, bounds=(0, MAX_BYTES >> 3), cost=CHEAP, doc="how many keys a table has")
+               partials=NONDIFF, eval=len, bounds=(0, MAX_BYTES >> 3), cost=CHEAP, doc="the number of keys of a table")
 LOCAL_SLOT = Op("local_slot", lambda types, attrs: Int, _SEARCH, lower=_slot_lower, partials=NONDIFF,
-                eval=_python_slot, doc="the slot of a key in a table, -1 where there is none", traits=LOAD)
+                eval=_python_slot, doc="the slot of a key in a table, -1 where the table does not have the key",
+                traits=LOAD)
 LOCAL_CLAIM = Op("local_claim", lambda types, attrs: Int, RAISES | _CHANGE, lower=_claim_lower, partials=NONDIFF,
-                 eval=_python_claim, doc="the slot of a key, which gets one where its slot is -1")
+                 eval=_python_claim, doc="(table, slot, key): the slot; where it is -1, the key is inserted and gets "
+                                         "a new slot")
 LOCAL_STORE = Op("local_store", _none, _CHANGE, lower=_store_lower, partials=NO_RULE, eval=_python_store,
-                 doc="the value in a slot is another one")
+                 doc="replace the value in a slot")
 LOCAL_GET = Op("local_get", lambda types, attrs: types[0].of.values, RAISES | ALLOCATES | _SEARCH, lower=_get_lower,
-               partials=NO_RULE, eval=_python_get, doc="the value in the slot of a key; KeyError where that is -1")
+               partials=NO_RULE, eval=_python_get, doc="the value in the slot of a key; KeyError where the slot is -1")
 LOCAL_ASK = Op("local_ask", lambda types, attrs: types[0].of.values, RAISES | ALLOCATES | _CHANGE, lower=_ask_lower,
                partials=NO_RULE, eval=_python_ask,
-               doc="the native list in the slot of a key, a new one where that is -1, which then is the key's")
+               doc="the native list in the slot of a key; where the slot is -1, a new list, which is inserted for the "
+                   "key")
 LOCAL_ASK_LIST = Op("local_ask_list", LOCAL_ASK.rule, LOCAL_ASK.effects | HOST, lower=_ask_lower, partials=NO_RULE,
-                    eval=_python_ask, doc="local_ask, of lists of the interpreter")
+                    eval=_python_ask, doc="the list in the slot of a key; as local_ask, for lists of the interpreter")
 LOCAL_FIND = Op("local_find", lambda types, attrs: Tuple((Bool, types[0].of.values)), ALLOCATES | _SEARCH,
                 lower=_find_lower, partials=NO_RULE, doc="(whether a slot is not -1, the value in it)",
                 eval=lambda x, slot: (slot >= 0, list(x.values())[slot] if slot >= 0 else None))
 LOCAL_REMOVE = Op("local_remove", _none, RAISES | _CHANGE, lower=_remove_lower, partials=NONDIFF,
                   eval=_python_remove, eval_attrs=True,
-                  doc="a slot and its key are gone; {must}: KeyError where the slot is -1")
+                  doc="remove a slot and its key; {must}: KeyError where the slot is -1")
 LOCAL_NEXT = Op("local_next", lambda types, attrs: next_of_dict([types[0].of, *types[1:]], attrs),
                 RAISES | ALLOCATES | _SEARCH, lower=_next_lower, partials=NO_RULE,
                 eval=lambda x, at, used, *, what: DICT_NEXT(x, at, used, len(x), what=what), eval_attrs=True,
-                doc="(whether there is another item, {what}: 'keys', 'values' or 'items' of it, the slot after it), of "
-                    "a table, a slot, and the size that it must have")
+                doc="(table, slot, size that the table must have) -> (whether there is another item, {what}: its "
+                    "'keys', 'values' or 'items' part, the slot after it)")
 LOCAL_LEAVE = Op("local_leave", lambda types, attrs: types[0].of, RAISES | ALLOCATES | _SEARCH | HOST, lower=_box_lower,
                  partials=NO_RULE, eval=lambda x, *, factory: x, eval_attrs=True,
-                 doc="the dict or set of the interpreter that a table becomes; {factory}: of a defaultdict or Counter")
+                 doc="convert a table to a dict or set of the interpreter; {factory}: that of a defaultdict or "
+                     "Counter")
 
 LOCAL_TABLE_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op) and op is not DICT_NEXT}

@@ -1,8 +1,8 @@
 """Elementary functions of floats: one record per function of the C library or LLVM intrinsic.
 
 They are IEEE functions without exceptions (nan and inf are results); the checks of Python's `math` are records of their
-own, `check_domain` and `check_range`. `eval` of a Python float is the C library's function itself, of a
-NumPy scalar NumPy's, or of those in ops/elementary.py what compiled code computes.
+own, `check_domain` and `check_range`. `eval` calls the C library's function for a Python float, and
+NumPy's for a NumPy scalar, or computes what compiled code does for the functions in ops/elementary.py.
 """
 from __future__ import annotations
 
@@ -283,10 +283,10 @@ RINT = _unary("rint", ROUNDING, "Nearest whole number, ties to even.", ufunc=np.
 ROUND = _unary("round_away", ROUNDING, "Nearest whole number, ties away from 0.", c="round",
                lower=intrinsic("llvm.round"), cost=MODERATE, traits=ROUNDS)
 FMAX_NUMBER = _binary("fmax_number", lambda b, x, y, out: _either(b, b.fge(x, y)),
-                      "The larger of two numbers, of which none is nan; either of two zeros.",
+                      "The larger of two numbers, neither of them nan; either of two zeros.",
                       c="fmax", ufunc=np.fmax, lower=intrinsic("llvm.maxnum", "nnan nsz "), cost=MODERATE)
 FMIN_NUMBER = _binary("fmin_number", lambda b, x, y, out: _either(b, b.fle(x, y)),
-                      "The smaller of two numbers, of which none is nan; either of two zeros.",
+                      "The smaller of two numbers, neither of them nan; either of two zeros.",
                       c="fmin", ufunc=np.fmin, lower=intrinsic("llvm.minnum", "nnan nsz "), cost=MODERATE)
 COPYSIGN = _binary("copysign", lambda b, x, y, out: (b.copysign(b.const(1.0), b.fmul(x, y)), b.const(0.0)),
                    "|x| with the sign of y.", ufunc=np.copysign, lower=intrinsic("llvm.copysign"), cost=MODERATE)
@@ -372,12 +372,13 @@ BITS32 = _op("bits32", "x: float32 -> int32", _bits32, bitcast, NO_RULE,
 FROM_BITS32 = _op("from_bits32", "n: int32 -> float32", _from_bits32, bitcast, NO_RULE,
                   "The float32 with these 32 bits.", cost=MODERATE)
 LOOKUP = _op("lookup", "n: int -> float", _looked_up, _lookup_lower, UNVARIED,
-             "lookup {table} (n): the float at the lowest bits of n in a table of a power of two of them", attrs=True,
+             "lookup {table} (n): the float at the index in the lowest bits of n, in a table with a power of two of "
+             "entries", attrs=True,
              cost=MODERATE)
 LOOKUP_INT = _op("lookup_int", "n: int -> int", _looked_up, _lookup_lower, NONDIFF,
-                 "lookup_int {table} (n): the same of integers", attrs=True, cost=MODERATE)
+                 "lookup_int {table} (n): as lookup, for integers", attrs=True, cost=MODERATE)
 LOOKUP_SINGLE = _op("lookup_single", "n: int32 -> float32", _looked_up, _lookup_lower, UNVARIED,
-                    "lookup_single {table} (n): the same of float32", attrs=True, cost=MODERATE)
+                    "lookup_single {table} (n): as lookup, for float32", attrs=True, cost=MODERATE)
 ROUND_DIGITS = _op("round_digits", "x: float, n: int -> float", round, _round_digits_lower, ROUNDING,
                    "round(x, n) by exact decimal conversion; OverflowError as CPython.", RAISES | HOST)
 CHECK_DOMAIN = _op("check_domain", "r: float, x: float -> float", _check_domain, _check_domain_lower, _as_first,

@@ -52,7 +52,7 @@ def _check_index(i, n, *, axis=0, nonnegative=False, most=0, unchecked=False, me
 
 
 def _check_index_lower(e, inst, i, n):
-    """One unsigned compare on the hot path; the negative wrap lives in a cold block."""
+    """Make one unsigned comparison on the hot path; negative indices wrap in a cold block."""
     i, n = i[0], n[0]
     text = inst.attrs.get("message")
     told = () if text else (f"i64 {i}", f"i32 {inst.attrs['axis']}", f"i64 {n}")
@@ -289,11 +289,11 @@ def _view_lower(e, inst, a, offset, *rest):
     return [data, owner, *(x[0] for x in rest)]
 
 
-MOST_SIZED = 4  # the most dimensions of an array that a helper of codegen/helpers.py checks and allocates
+MOST_SIZED = 4  # the maximum number of axes of an array that a helper of codegen/helpers.py checks and allocates
 
 
 def _new_lower(e, inst, *shape):
-    """Checks the sizes, allocates data and header. Error messages are NumPy's."""
+    """Check the sizes, and allocate data and header. Error messages are NumPy's."""
     t = inst.attrs["type"]
     dims = [x[0] for x in shape]
     size = item_bytes(t.dtype)
@@ -584,7 +584,7 @@ def _iterator_keep_lower(e, inst, x):
 
 
 def _poll_lower(e, inst, *operands):
-    """One counter for each function; the interpreter checks for signals only when it runs out."""
+    """Decrement a counter; the interpreter checks for signals only when it runs out."""
     cost = operands[0][0] if operands else str(inst.attrs.get("cost", 1))
     fuel = e.fuel()
     left = e.assign(f"load i64, ptr {fuel}")
@@ -606,42 +606,46 @@ def _poll_lower(e, inst, *operands):
 CHECK_INDEX = Op("check_index", lambda types, attrs: Int, RAISES, eval=_check_index, lower=_check_index_lower,
                  partials=NONDIFF, eval_attrs=True,
                  doc="index i on {axis} of length n, counted from the front; IndexError outside -n..n-1; "
-                 "{nonnegative}: i is known to be >= 0; {most}: nor above this; {unchecked}: no test, only the wrap; "
-                 "{message}: of the error where the index is not of an array", cost=CHEAP)
+                     "{nonnegative}: i is known to be >= 0; {most}: i is known to be at most this; {unchecked}: no "
+                     "test, only the wrap; {message}: that of the error where the index is not one of an array",
+                 cost=CHEAP)
 ARRAY_LOAD = Op("array_load", lambda types, attrs: types[0].dtype, reads(ELEMENTS), lower=_load_lower,
                 partials=STRUCTURAL,
-                doc="element at indices in range; {noalias}: (group, number, *others): of the arrays in this group of "
-                    "the function the array has this number and shares no memory with the others; {parallel}: no "
-                    "iteration of the loop touches what another writes; {strided}: in the copy of a loop for steps of "
-                    "any size; {column}: the loop goes from row to row; {walk}: the last operand, of a store the one "
-                    "before the value, is how many bytes further along this axis the element is; {held}: LLVM keeps "
-                    "the element in a register during the loop; {alone}, {beside}: see alone", cost=CHEAP,
+                doc="element at indices in range; {noalias}: (group, number, *others): among the arrays in this group "
+                    "of the function the array has this number, and it shares no memory with the others; {parallel}: "
+                    "no iteration of the loop touches what another writes; {strided}: the access is in the copy of a "
+                    "loop for steps of any size; {column}: the loop goes from row to row; {walk}: the last operand "
+                    "(of a store the one before the value) is the distance in bytes along this axis from the indices "
+                    "to the element; {held}: LLVM keeps the element in a register during the loop; {alone}, {beside}: "
+                    "see alone", cost=CHEAP,
                 traits=LOAD | KEEPS_NONE)
 ARRAY_STORE = Op("array_store", lambda types, attrs: None, writes(ELEMENTS), lower=_store_lower, partials=STRUCTURAL,
-                 doc="write the last operand at indices that are in range; {noalias}, {parallel}, {strided}, {column}, "
-                     "{walk}, {held}, {alone}, {beside}: as of array_load", cost=CHEAP, traits=KEEPS_NONE)
+                 doc="write the last operand at indices that are in range; {noalias}, {parallel}, {strided}, "
+                     "{column}, {walk}, {held}, {alone}, {beside}: as in array_load", cost=CHEAP, traits=KEEPS_NONE)
 ACCESSES = frozenset((ARRAY_LOAD, ARRAY_STORE))
 OF_ONE_RUN = frozenset(("held", "alone", "beside"))  # attributes whose facts hold for one run of an innermost loop
 ALONE_HERE = Op("alone", lambda types, attrs: None, writes(COUNTS), partials=NONDIFF,
                 eval=lambda: None, lower=_alone_lower,
-                doc="until this comes again, accesses that are `alone` by the number {group} touch other elements than "
-                    "those that are `beside` it", cost=FREE)
+                doc="until this runs again, accesses marked `alone` with the number {group} touch other elements than "
+                    "those marked `beside` with it", cost=FREE)
 ROW_COPY = Op("row_copy", lambda types, attrs: None, reads(ELEMENTS) | writes(ELEMENTS), lower=_row_copy_lower,
               partials=STRUCTURAL,
-              doc="(to, from, *index, n): the first n elements of the row at `index`; of both arrays, which share no "
-                  "memory, the elements of a row lie side by side", traits=KEEPS_NONE)
+              doc="(to, from, *index, n): copy the first n elements of the row at `index`; the arrays share no "
+                  "memory, and the elements of a row are contiguous in both", traits=KEEPS_NONE)
 SUM_EIGHTS = Op("sum_eights", lambda types, attrs: types[0].dtype, reads(ELEMENTS), partials=NO_RULE,
                 lower=lambda e, inst, a, n: [e.assign("call {0} {1}(ptr {2}, i64 {3})".format(
                     t := e.scalar(inst.args[0].type.dtype), e.helper(f"pyj_eights_{t}"), a[0], n[0]))],
-                doc="the first n elements, 8 at least and a multiple of 8, of a contiguous array of float32 or float64 "
-                    "in eight running sums, which are then added in pairs", traits=KEEPS_NONE)
+                doc="the sum of the first n elements, 8 at least and a multiple of 8, of a contiguous array of "
+                    "float32 or float64, computed in eight running sums, which are then added in pairs",
+                                  traits=KEEPS_NONE)
 ARRAY_COPY = Op("array_copy", lambda types, attrs: Array(types[1].dtype, types[1].ndim),
                 RAISES | reads(ELEMENTS) | ALLOCATES,
-                lower=_copy_lower, partials=STRUCTURAL, doc="where the condition holds, a copy of an array of 3 axes "
-                                                            "or fewer; else one without elements in memory",
+                lower=_copy_lower, partials=STRUCTURAL, doc="where the condition holds, a copy of an array of at most "
+                                                            "3 axes; otherwise an array whose elements have no memory",
                 traits=KEEPS_NONE | NEW_MEMORY)
 DOT = Op("dot", lambda types, attrs: types[0].dtype, reads(ELEMENTS), partials=NO_RULE, lower=_dot_lower,
-         doc="the dot product of two vectors of one length, of float32 or float64, in any order", traits=KEEPS_NONE)
+         doc="the dot product of two vectors of one length, of float32 or float64, summed in any order",
+         traits=KEEPS_NONE)
 ADD_ROWS = Op("add_rows", lambda types, attrs: None, reads(ELEMENTS) | writes(ELEMENTS), partials=NO_RULE,
               eval=_add_rows, lower=_add_rows_lower, eval_attrs=True,
               doc="add_rows {count} (sums, a, b, i, p, j, n): the product of {count} rows of a, from row i on, and "
@@ -650,14 +654,15 @@ ADD_ROWS = Op("add_rows", lambda types, attrs: None, reads(ELEMENTS) | writes(EL
               traits=KEEPS_NONE | WRITES_OPERANDS)
 SMALL_PRODUCT = Op("small_product", lambda types, attrs: None, reads(ELEMENTS) | writes(ELEMENTS), partials=NO_RULE,
                    eval=_small_product, lower=_small_product_lower,
-                   doc="small_product (c, a, b, first, count): c[...] = a @ b for matrices of float32 or float64, or "
-                       "for `count` of them from the index `first` on, where c is a stack, and of a and b each is one "
-                       "or a matrix; each element adds up its terms in order. c shares no memory with a and b, and the "
-                       "elements of a row of b, as those of c, lie side by side; it handles no signals",
+                   doc="small_product (c, a, b, first, count): c[...] = a @ b for matrices of float32 or float64; "
+                       "where c is a stack, for `count` of its matrices from index `first` on, and a and b are each a "
+                       "stack or one matrix; each element adds up its terms in order. c shares no memory with a and "
+                       "b, and the elements of a row of b and of c are contiguous; it handles no signals",
                    traits=KEEPS_NONE | WRITES_OPERANDS)
 HIDDEN = Op("hidden", lambda types, attrs: types[0], PURE, lower=_hidden_lower,
             partials=lambda b, x, out: (b.const(1.0),),
-            doc="the same number, of which neither the passes nor LLVM know anything", cost=MODERATE,
+            doc="the same number, hidden from the optimiser: neither the passes nor LLVM know anything about it",
+            cost=MODERATE,
             traits=SAME_VALUE)
 ARRAY_DIM = Op("array_dim", lambda types, attrs: Int, PURE, lower=lambda e, inst, a: [a[2 + inst.attrs["axis"]]],
                partials=NONDIFF, bounds=(0, MAX_BYTES), doc="length of {axis}", cost=FREE, traits=KEEPS_NONE)
@@ -669,9 +674,10 @@ ARRAY_STEP = Op("array_step", lambda types, attrs: Int, PURE, eval=lambda n, spa
                 eval_attrs=True, partials=NONDIFF, lower=lambda e, inst, n, space, stride: [e.assign(
                     f"call i64 {e.helper('pyj_step')}(i64 {n[0]}, i64 {space[0]}, i64 {stride[0]}, i64 "
                     f"{inst.attrs['size'].bit_length() - 1})")],
-                doc="elements of {size} bytes, a power of two, from one to the next along an axis of length n and byte "
-                    "stride `stride` in a space of length `space`; 0 where n is not that, but 1. LLVM knows nothing of "
-                    "the result, so it makes a vectorised loop for 1 and a scalar one", cost=CHEAP)
+                doc="the number of elements of {size} bytes, a power of two, from one to the next along an axis of "
+                    "length n and byte stride `stride` in a space of length `space`; 0 where n is not `space` but 1. "
+                    "LLVM knows nothing about the result, so it makes a vectorised loop for 1 and a scalar one",
+                cost=CHEAP)
 ARRAY_DATA = Op("array_data", lambda types, attrs: Int, PURE, partials=NONDIFF,
                 lower=lambda e, inst, a: [e.assign(f"ptrtoint ptr {a[0]} to i64")], doc="address of the first element",
                 cost=MODERATE)
@@ -679,38 +685,39 @@ ARRAY_VIEW = Op("array_view", lambda types, attrs: attrs["type"], PURE, lower=_v
                 doc="array of {type} on the same memory: (array, byte offset, shape..., byte strides...)",
                 cost=MODERATE, traits=VIEW)
 ARRAY_NEW = Op("array_new", _new_rule, RAISES | ALLOCATES, lower=_new_lower, partials=STRUCTURAL,
-               doc="fresh array of {type}; {zero}: filled with zeros; {frame}: bytes of a buffer in the frame, which "
-               "serves where it has room; ValueError, MemoryError as NumPy", traits=NEW_MEMORY)
+               doc="a new array of {type}; {zero}: filled with zeros; {frame}: the bytes of a buffer in the frame, "
+                   "which is used where the array fits; ValueError, MemoryError as NumPy", traits=NEW_MEMORY)
 FRAME_ARRAY = Op("frame_array", _new_rule, writes(ELEMENTS), lower=_frame_lower, partials=STRUCTURAL,
-                 doc="array of {type} and constant lengths in the frame of the function, the same memory each time; "
-                 "{zero}: filled with zeros")
+                 doc="array of {type} and constant lengths in the frame of the function, in the same memory each "
+                     "time; {zero}: filled with zeros")
 ARRAY_SAME = Op("array_same", lambda types, attrs: Bool, PURE, lower=_same_lower, partials=NONDIFF,
                 doc="`x is y` of arrays", cost=MODERATE, traits=KEEPS_NONE)
 CELL_NEW = Op("cell_new", lambda types, attrs: attrs["type"], RAISES | ALLOCATES, lower=_cell_new_lower,
-              partials=STRUCTURAL, doc="cell of {type} holding the operand", traits=ONLY_MEMORY_ERROR)
+              partials=STRUCTURAL, doc="a new cell of {type} that holds the operand", traits=ONLY_MEMORY_ERROR)
 ITERATOR_NEW = Op("iterator_new", lambda types, attrs: Iterator(types[0]), RAISES | ALLOCATES, lower=_cell_new_lower,
-                  partials=NO_RULE, doc="iterator object over an iteration state", traits=ONLY_MEMORY_ERROR)
+                  partials=NO_RULE, doc="a new iterator object that holds an iteration state", traits=ONLY_MEMORY_ERROR)
 ITERATOR_KEEP = Op("iterator_keep", lambda types, attrs: types[0], ALLOCATES, lower=_iterator_keep_lower,
                    partials=STRUCTURAL, eval=lambda it: it,
-                   doc="another reference to an iterator, which lives as long as that is used")
+                   doc="the iterator with another reference, which keeps it alive as long as the result is used")
 ITERATOR_HOLD = Op("iterator_hold", lambda types, attrs: None, reads(CELLS) | writes(CELLS, COUNTS),
                    lower=_iterator_hold_lower, partials=NONDIFF, eval=lambda it: None,
-                   doc="the state has references of its own to all arrays in it, and may outlive the call")
+                   doc="give the state of an iterator references of its own to all arrays in it, so that it may "
+                       "outlive the call")
 ITERATOR_DROP = Op("iterator_drop", lambda types, attrs: None, writes(COUNTS), lower=_release_lower, partials=NONDIFF,
                    eval=lambda it: None,
                    doc="give up the reference that an object of the interpreter has to an iterator")
 CELL_LOAD = Op("cell_load", lambda types, attrs: types[0].held[0], reads(CELLS) | ALLOCATES, lower=_cell_load_lower,
-               partials=STRUCTURAL, doc="content of a cell or iterator (a new reference)", traits=LOAD)
+               partials=STRUCTURAL, doc="the content of a cell or iterator, with a new reference", traits=LOAD)
 CELL_STORE = Op("cell_store", lambda types, attrs: None, writes(CELLS, COUNTS), lower=_cell_store_lower,
                 partials=STRUCTURAL,
-                doc="replace the content; the cell takes a reference of its own and gives up the old one",
+                doc="replace the content of a cell, which takes a reference of its own and gives up the old one",
                 traits=WRITES_FIRST)
 RETAIN = Op("retain", lambda types, attrs: None, writes(COUNTS), lower=_retain_lower, partials=NONDIFF,
-            doc="one more reference")
+            doc="add a reference")
 RELEASE = Op("release", lambda types, attrs: None, writes(COUNTS), lower=_release_lower, partials=NONDIFF,
-             doc="one reference less")
+             doc="give up a reference")
 POLL = Op("poll", lambda types, attrs: None, RAISES | writes(ERRORS), lower=_poll_lower, partials=NONDIFF,
-          doc="{cost} (or the operand) more units of work done: now and then, let Python handle signals. {counts}: "
-              "only count them, for the poll that follows")
+          doc="count {cost} (or the operand) more units of work, and let Python handle signals now and then. "
+              "{counts}: only count them, for the poll that follows")
 
 MEMORY_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

@@ -179,7 +179,7 @@ def _at_lower(e, inst, x, i):
 
 
 def _put_lower(e, inst, x, i, value):
-    """The previous item is released last, since that may run code of the program, which cannot access the list."""
+    """Release the previous item last, since that may run code of the program, which cannot access the list."""
     t = _item(inst)
     data = _items(e, x[0])
     old = _load(e, t, data, i[0]) if is_refcounted(t) else []
@@ -362,90 +362,97 @@ def _bounds(parts, i, s, at=0, *, mark):
 
 _CHANGES = writes(LISTS, ITEMS)
 NATIVE_NEW = Op("native_new", _typed, RAISES | ALLOCATES, lower=_new_lower, partials=NO_RULE,
-                eval=lambda *items, type: list(items), eval_attrs=True, doc="native list of {type} with these items")
+                eval=lambda *items, type: list(items), eval_attrs=True,
+                doc="a new native list of {type} with these items")
 NATIVE_ROOM = Op("native_room", _typed, RAISES | ALLOCATES, lower=_room_lower, partials=NO_RULE,
                  eval=lambda n, *, type: [], eval_attrs=True,
-                 doc="native list of {type} without items, with room for `n`")
+                 doc="an empty native list of {type}, with room for `n` items")
 NATIVE_FILLED = Op("native_filled", _typed, RAISES | ALLOCATES, lower=_filled_lower, partials=NO_RULE,
                    eval=lambda value, n, *, type: [value] * n, eval_attrs=True,
-                   doc="native list of {type} that has `value` n times")
+                   doc="a native list of {type} with `value` n times")
 NATIVE_COPY = Op("native_copy", _same, RAISES | ALLOCATES | reads(LISTS, ITEMS), lower=_copy_lower, partials=NO_RULE,
                  eval=lambda x, start, n: x[start:start + n],
-                 doc="native list of `n` items of another, from `start` on, which it has; they are numbers")
+                 doc="a native list with `n` items of another one from index `start` on; the items exist and are "
+                     "numbers")
 NATIVE_LEN = Op("native_len", lambda types, attrs: Int, reads(LISTS), lower=_size_lower, partials=NONDIFF, eval=len,
-                bounds=(0, MAX_BYTES >> 3), doc="how many items a native list has", cost=CHEAP)
+                bounds=(0, MAX_BYTES >> 3), doc="the number of items of a native list", cost=CHEAP)
 NATIVE_SIZE = Op("native_size", lambda types, attrs: Int, PURE, lower=_size_lower, partials=NONDIFF, eval=len,
-                 bounds=(0, MAX_BYTES >> 3), doc="the same of a list whose length nothing changes", cost=CHEAP)
+                 bounds=(0, MAX_BYTES >> 3), doc="the number of items of a native list whose length never changes",
+                 cost=CHEAP)
 NATIVE_LOAD = Op("native_load", _item_rule, reads(ITEMS), lower=_at_lower, partials=NO_RULE,
-                 eval=lambda x, i: x[i], cost=MODERATE, doc="item i, which there is, of a native list of numbers")
+                 eval=lambda x, i: x[i], cost=MODERATE, doc="read item i of a native list of numbers; the item exists")
 NATIVE_STORE = Op("native_store", _nothing, writes(ITEMS), lower=_put_lower, partials=NO_RULE,
                   eval=lambda x, i, value: x.__setitem__(i, value), cost=MODERATE,
-                  doc="item i, which there is, of a native list of numbers is `value`")
+                  doc="store `value` as item i of a native list of numbers; the item exists")
 NATIVE_AT = Op("native_at", _item_rule, ALLOCATES | reads(ITEMS), lower=_at_lower, partials=NO_RULE,
                eval=lambda x, i, *, borrowed=False: x[i], eval_attrs=True, cost=MODERATE,
-               doc="item i, which there is, of a native list of what has references; {borrowed}: as of list_get")
+               doc="read item i of a native list whose items hold references; the item exists; {borrowed}: as in "
+                   "list_get")
 NATIVE_PUT = Op("native_put", _nothing, REPLACES, lower=_put_lower, partials=NO_RULE,
                 eval=lambda x, i, value: x.__setitem__(i, value), cost=EXPENSIVE,
-                doc="item i, which there is, of a native list of what has references is `value`")
+                doc="replace item i of a native list whose items hold references by `value`; the item exists")
 NATIVE_SORT = Op("native_sort", lambda types, attrs: Bool, reads(LISTS) | writes(ITEMS), lower=_sort_lower,
                  partials=NO_RULE, eval=_python_sort,
-                 doc="whether a native list of several ints, floats or tuples of these, without nan, was sorted; "
-                     "nothing was done where memory is exhausted")
+                 doc="sort a native list of ints, floats, or tuples of several of these, without nan, and return "
+                     "whether that was possible; the list is unchanged where memory is exhausted")
 NATIVE_SORT_BY = Op("native_sort_by", lambda types, attrs: Bool, reads(LISTS, TABLES) | writes(ITEMS),
                     lower=_sort_by_lower, partials=NO_RULE, eval=_python_sort_by,
-                    doc="whether a native list of items of whole words was sorted by keys, of which there are as many, "
-                        "of the type of the third operand; nothing was done where one is nan or memory is exhausted")
+                    doc="sort a native list, whose items are whole words, by as many keys of the type of the third "
+                        "operand, and return whether that was possible; the list is unchanged where a key is nan or "
+                        "memory is exhausted")
 NATIVE_INIT = Op("native_init", _nothing, writes(ITEMS), lower=_set_lower, partials=NO_RULE,
                  eval=lambda x, i, value: x.__setitem__(i, value),
-                 doc="place i of a native list, at which nothing is yet, gets `value`")
+                 doc="store `value` in the unset place i of a native list")
 NATIVE_PUSH = Op("native_push", _nothing, RAISES | _CHANGES, lower=_push_lower, partials=NO_RULE,
-                 eval=lambda x, value: x.append(value), doc="one more item at the end of a native list",
+                 eval=lambda x, value: x.append(value), doc="append an item to a native list",
                  cost=EXPENSIVE)
 NATIVE_TAKE = Op("native_take", _item_rule, RAISES | ALLOCATES | reads(ITEMS) | writes(LISTS), lower=_take_lower,
-                 partials=NO_RULE, eval=lambda x: x.pop(), doc="the last item of a native list, taken out of it",
+                 partials=NO_RULE, eval=lambda x: x.pop(), doc="remove the last item of a native list and return it",
                  cost=EXPENSIVE)
 NATIVE_SHIFT = Op("native_shift", _item_rule, ALLOCATES | reads(ITEMS) | _CHANGES, lower=_shift_lower,
                   partials=NO_RULE, eval=lambda x: x.pop(0), cost=EXPENSIVE,
-                  doc="the first item of a native list, which there is, taken out of it")
+                  doc="remove the first item of a native list, which exists, and return it")
 NATIVE_UNSHIFT = Op("native_unshift", _nothing, RAISES | _CHANGES, lower=_unshift_lower, partials=NO_RULE,
                     eval=lambda x, value: x.insert(0, value), cost=EXPENSIVE,
-                    doc="one more item before the first of a native list")
+                    doc="insert an item before the first one of a native list")
 NATIVE_LIFT = Op("native_lift", _item_rule, ALLOCATES | reads(ITEMS) | writes(ITEMS), lower=_lift_lower,
                  partials=NO_RULE, eval=lambda x, i: x[i], cost=MODERATE,
-                 doc="item i, which there is, of a native list, of which the place counts as not set from here on")
+                 doc="take item i out of a native list; the item exists, and its place counts as unset afterwards")
 NATIVE_IS = Op("native_is", lambda types, attrs: Bool, PURE, partials=NONDIFF, eval=lambda x, y: x is y, cost=CHEAP,
                lower=lambda e, inst, x, y: [e.assign(f"icmp eq ptr {x[0]}, {y[0]}")],
-               doc="whether two native lists are one")
+               doc="whether two native lists are the same list")
 NATIVE_CUT = Op("native_cut", _nothing, writes(LISTS), lower=_cut_lower, partials=NO_RULE,
                 eval=lambda x, n: x.__delitem__(slice(n, None)),
-                doc="a native list of numbers has only its first `n` items from here on", cost=CHEAP)
+                doc="remove all but the first `n` items of a native list of numbers", cost=CHEAP)
 NATIVE_SPREAD = Op("native_spread", _nothing, RAISES | _CHANGES, lower=_spread_lower, partials=NO_RULE, eval=_spread,
-                   doc="the items of a native list from `at` on are `by` places further behind, where `by` is negative "
-                       "over others, which are numbers")
+                   doc="move the items of a native list from index `at` on by `by` places; where `by` is negative, "
+                       "they overwrite items that are numbers")
 NATIVE_LEFT = Op("native_left", lambda types, attrs: Bool, reads(LISTS), lower=_left_lower, partials=NONDIFF,
-                 eval=lambda x: False, doc="whether a native list has left compiled code as a Python list")
+                 eval=lambda x: False, doc="whether a native list has been converted to a Python list")
 NATIVE_OUTSIDE = Op("native_outside", lambda types, attrs: outside(types[0]), ALLOCATES | reads(LISTS) | HOST,
-                    lower=_outside_lower, partials=NO_RULE, eval=lambda x: x, doc="the Python list that it has left as")
+                    lower=_outside_lower, partials=NO_RULE, eval=lambda x: x,
+                    doc="the Python list to which a native list has been converted")
 NATIVE_LEAVE = Op("native_leave", _nothing, writes(LISTS) | HOST, lower=_leave_lower, partials=NO_RULE,
-                  eval=lambda x, made: None, doc="a native list has left as the Python list `made`")
+                  eval=lambda x, made: None, doc="record that a native list has been converted to the Python list "
+                                                 "`made`")
 NATIVE_PLACES = Op("native_places", lambda types, attrs: NativeList(Tuple((Int, Int))), RAISES | ALLOCATES | HOST,
                    lower=_places_lower, partials=NONDIFF, eval_attrs=True,
                    eval=lambda s, *bounds, mark: s[slice(*bounds) if bounds else slice(None)].split(mark),
-                   doc="where the parts of a text, or of s[i:j] of it, begin and end, of which str.split makes texts: "
-                       "those between the characters {mark}, or the words where it is None")
+                   doc="the positions of the parts into which str.split splits a text; of s[i:j], if i and j are "
+                       "given; {mark}: the separator, or None for words")
 NATIVE_PIECE = Op("native_piece", lambda types, attrs: Str, RAISES | ALLOCATES | reads(ITEMS) | HOST,
                   lower=_piece_lower, partials=NONDIFF, eval=lambda x, i: x[i],
-                  doc="part i, which there is, of a text, of what native_places has found",
+                  doc="the text of part i of a text; native_places has found the parts, and the part exists",
                   traits=ONLY_MEMORY_ERROR | MAKES_TEXT)
 NATIVE_BOUNDS = Op("native_bounds", lambda types, attrs: Tuple((Int, Int)), reads(ITEMS), lower=_bounds_lower,
                    partials=NONDIFF, eval=_bounds, eval_attrs=True, cost=MODERATE,
-                   doc="where part i, which there is, of a text begins and ends, of what native_places has found of it "
-                       "for {mark}, from a place on if one is given")
+                   doc="where part i of a text begins and ends; native_places has found the parts for {mark}, from a "
+                       "position on if one is given, and the part exists")
 LIST_BLANK = Op("list_blank", lambda types, attrs: outside(types[0]), RAISES | ALLOCATES | HOST | reads(LISTS),
                 lower=_blank_lower, partials=NO_RULE, eval=lambda x: [None] * len(x),
-                doc="Python list as long as a native list, all places of which `list_begin` has yet to fill")
+                doc="a Python list as long as a native list, with empty places that list_begin fills")
 LIST_BEGIN = Op("list_begin", _nothing, RAISES | writes(OBJECTS) | HOST, lower=_begin_lower, partials=NO_RULE,
                 eval=lambda x, i, value: x.__setitem__(i, value),
-                doc="place i of a Python list, at which nothing is yet, gets `value`")
+                doc="store `value` in the empty place i of a Python list")
 
 NATIVE_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

@@ -36,7 +36,7 @@ def functions_of(nest: Inst) -> list[Function]:
 
 
 def template_of(nest: Inst) -> Template:
-    """What a nest computes, as the function that is its template says (`template` in ir/flags.py)."""
+    """The kind of computation of a nest: the flag of its template function (`template` in ir/flags.py)."""
     return nest.attrs["template"].flags.template
 
 
@@ -152,7 +152,7 @@ def _longest(e, lengths):
 
 
 def _clash(e, values, ndims):
-    """i1: whether some axis has two different lengths of which neither is 1."""
+    """i1: whether some axis has two different lengths, neither of which is 1."""
     found = "false"
     for axis in range(max(ndims)):
         lengths = aligned(values, ndims, axis)
@@ -182,9 +182,9 @@ NEST = Op("nest", _result, RAISES | READS | ALLOCATES, lower=_never, partials=ST
               "space and has holes for element functions. {template}: the function; {count}: how many of the operands "
               "are its arguments; {tree}: the element functions that are in the holes; {ndim}: the number of axes of "
               "the space; {shape}: which argument is the tuple of its lengths, or None; {kept}: the axis of the space "
-              "that the result of a reduction keeps; {how}: of a reduction, what it computes; {reduced}: of one over "
-              "some axes, which; {instead}: a function to call where nothing was fused into the nest; {beside}: a "
-              "function that computes two products at once", traits=NEW_MEMORY)
+              "that the result of a reduction keeps; {how}: what a reduction computes; {reduced}: the axes of a "
+              "reduction over some of them; {instead}: a function to call where nothing was fused into the nest; "
+              "{beside}: a function that computes two products at once", traits=NEW_MEMORY)
 NEST_INTO = Op("nest_into", _result, RAISES | READS | writes(ELEMENTS), lower=_never, partials=STRUCTURAL,
                doc="a nest whose template writes into its first argument; {template}, {count}, {tree}, {ndim}, "
                    "{shape}, {kept}, {how}, {reduced}, {instead}, {beside}: see nest")
@@ -215,11 +215,12 @@ PUT = Op("put", lambda types, attrs: None, writes(ELEMENTS), lower=_never, parti
          doc="(target, fresh, separate, index..., value): write a value into the array `fresh` if `separate`, else "
              "into `target`, at an index of the nest, where no other iteration reads or writes")
 PUT_UNIT = Op("put_unit", lambda types, attrs: None, writes(ELEMENTS), lower=_never, partials=STRUCTURAL,
-              doc="put, into an array whose elements follow each other along the last axis")
+              doc="as put, into an array whose elements follow each other along the last axis")
 BROADCAST = Op("broadcast", lambda types, attrs: Int, RAISES, eval=_broadcast, eval_attrs=True, lower=_broadcast_lower,
                partials=NONDIFF,
-               doc="length of {axis} (from the last) of arrays of {ndims} with these lengths together; {into}: "
-               "the first is where the others go, {listed}: the shapes that the error says; ValueError as NumPy")
+               doc="length of {axis}, counted from the last, of the common shape of arrays of {ndims} axes with these "
+                   "lengths; {into}: the first array is the target of the others; {listed}: the shapes that the error "
+                   "lists; ValueError as NumPy")
 
 NEST_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}
 NESTS = frozenset((NEST, NEST_INTO))

@@ -326,19 +326,21 @@ FIELD_GET = Op("field_get", lambda types, attrs: attrs["type"], RAISES | HOST | 
                lower=_get_lower, eval=lambda x, *, name, type, restart=False, otherwise=None: getattr(x, name),
                eval_attrs=True,
                partials=NO_RULE,
-               doc="attribute {name} that an object stores, of {type}: AttributeError where it has none, TypeError "
-                   "where it is something else; {restart}: as of list_get; {otherwise}: what the class has where "
-                   "an object stores none", traits=LOAD)
+               doc="attribute {name} that an object stores, of {type}; AttributeError where it has none, TypeError "
+                   "where the value has another class; {restart}: as in list_get; {otherwise}: the value of the class "
+                   "for objects that store none", traits=LOAD)
 FIELD_SET = Op("field_set", lambda types, attrs: None, _EFFECTS, lower=_set_lower,
                eval=lambda x, value, *, name: object.__setattr__(x, name, value), eval_attrs=True, partials=NO_RULE,
                doc="store attribute {name} of an object, as object.__setattr__ does", traits=WRITES_FIRST)
 FIELD_PEEK = Op("field_peek", lambda types, attrs: attrs["type"], HOST | ALLOCATES | reads(OBJECTS),
                 lower=_peek_lower, eval=lambda x, *, name, type: getattr(x, name, None), eval_attrs=True,
-                partials=NO_RULE, doc="attribute {name} that an object stores, an array of {type}; no array where it "
-                "has none")
+                partials=NO_RULE, doc="attribute {name} that an object stores, an array of {type}; a null array where "
+                                      "it has none")
 FIELD_CHECK = Op("field_check", lambda types, attrs: None, RAISES | HOST | reads(OBJECTS), lower=_check_lower,
                  eval=lambda x, found, *, name: None if found is not None else getattr(x, name), eval_attrs=True,
-                 partials=NONDIFF, doc="what field_get of {name} raises, where field_peek found no array", cost=CHEAP)
+                 partials=NONDIFF, doc="check that an object stores attribute {name}; raises what field_get raises, "
+                                       "where field_peek found no array",
+                 cost=CHEAP)
 OBJECT_SAME = Op("object_same", lambda types, attrs: Bool, PURE, lower=_same_lower, eval=lambda x, y: x is y,
                  partials=NONDIFF, doc="`x is y` of references to objects", cost=MODERATE)
 

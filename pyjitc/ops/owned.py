@@ -92,7 +92,7 @@ OWNED_GET = Op("owned_get", _type, HOST | reads(OBJECTS), lower=_get_lower, part
 # A slot of a table of an object is only used by the instructions that follow at once, so it is never shared.
 OWNED_SLOT = Op("owned_slot", tables.LOCAL_SLOT.rule, tables.LOCAL_SLOT.effects, lower=tables.LOCAL_SLOT.lower,
                 partials=NONDIFF, eval=tables.LOCAL_SLOT.eval,
-                doc="local_slot, in a table that the interpreter may change")
+                doc="as local_slot, in a table that the interpreter may change")
 OWNED_NEXT = Op("owned_next", lambda types, attrs: Int, reads(TABLES), lower=_next_lower, partials=NONDIFF,
                 eval=lambda x, at: at if at < len(x) else -1,
                 doc="the first slot of a table from `at` on that has a key, -1 where there is none")

@@ -12,12 +12,12 @@ __all__ = ["COMBINED", "DIVIDE", "FEW", "GET_CHUNK_SIZE", "GET_NUM_THREADS", "GE
 
 pool = lazy("pyjitc.runtime.pool")
 
-WORK = 1 << 14  # the least cost of a chunk, which is some microseconds of work
-SHORT = 4 * WORK  # the most cost of a chunk for which no sleeping thread is woken at once
+WORK = 1 << 14  # the minimum cost of a chunk, which is some microseconds of work
+SHORT = 4 * WORK  # the maximum cost of a chunk for which no sleeping thread is woken at once
 FEW = 8  # the number of chunks is a multiple of this, where iterations have the same cost
 LANES = 64  # iterations of a vectorised loop that run at once, at most
 TRIES = 16  # the number of chunks at least, where the cost of an iteration is not known
-COMBINED = 24  # what an element of a chunk's copy costs: it is zeroed and added, and must be a small part of the work
+COMBINED = 24  # the cost of zeroing and adding an element of a chunk's copy: copies are a small part of the work
 
 
 def _ask(name: str):
@@ -43,7 +43,7 @@ def _set_size_lower(e, inst, n):
 
 def _divide_eval(trips, work, copied, asked, *, known, even, stored):
     assumed = -(-WORK // work)
-    # Where the cost is not known, few iterations may be much work: all are tried.
+    # Where the cost is not known, few iterations may be much work: their number does not decide against threads.
     least = assumed if known else min(max(-(-trips // TRIES), 1), assumed)
     if asked > 0:
         size = max(asked, (trips >> 16) + 1) if stored else asked
@@ -57,7 +57,7 @@ def _divide_eval(trips, work, copied, asked, *, known, even, stored):
             if least >= 8 * LANES:
                 size = -(-size // LANES) * LANES
     size = max(size, -(-COMBINED * copied // work))  # combining the copies must be little of the work
-    # Of very few iterations, of which nothing is known, each is worth a thread.
+    # Where the cost is not known and there are very few iterations, each is worth a thread.
     short = size <= SHORT // work if known else trips >= TRIES and size < assumed
     return -(-trips // size), size, short
 
@@ -88,27 +88,28 @@ def _divide_lower(e, inst, trips, work, copied, asked):
 
 
 INDEPENDENT = Op("independent", lambda types, attrs: Int, PURE, lower=lambda e, inst, x: [x[0]], partials=NONDIFF,
-                 doc="the number, as the end of a loop whose iterations do not depend on each other: passes/"
-                     "independent.py finds the loop, and leaves the number; {parts}: of a whole-array statement, which "
-                     "one iteration does a part of", cost=CHEAP, traits=MARK)
+                 doc="the operand, which is the end of a loop whose iterations do not depend on each other; "
+                     "passes/independent.py marks the loop and removes this; {parts}: the loop belongs to a "
+                     "whole-array statement, of which each iteration does a part", cost=CHEAP, traits=MARK)
 GET_THREAD_ID = Op("get_thread_id", lambda types, attrs: Int, reads(SLOTS), lower=_ask("thread_id"), partials=NONDIFF,
                    doc="the number of the thread that runs this (runtime/pool.py)", bounds=(0, 4096))
 GET_NUM_THREADS = Op("get_num_threads", lambda types, attrs: Int, reads(SLOTS), lower=_ask("num_threads"),
-                     partials=NONDIFF, doc="how many threads a region may use", bounds=(1, 4096))
+                     partials=NONDIFF, doc="the number of threads that a region may use", bounds=(1, 4096))
 SET_NUM_THREADS = Op("set_num_threads", lambda types, attrs: NoneType, RAISES | writes(SLOTS), lower=_set_lower,
                      partials=NONDIFF, doc="let regions that this thread starts use n threads; ValueError")
 GET_CHUNK_SIZE = Op("get_chunk_size", lambda types, attrs: Int, reads(SLOTS), lower=_ask("chunk_size"),
-                    partials=NONDIFF, doc="how many iterations are a chunk of a loop over prange, 0: as many as the "
-                                          "compiler chooses", bounds=(0, (1 << 63) - 1))
+                    partials=NONDIFF, doc="the number of iterations in a chunk of a loop over prange, 0: the compiler "
+                                          "chooses it", bounds=(0, (1 << 63) - 1))
 SET_CHUNK_SIZE = Op("set_chunk_size", lambda types, attrs: Int, RAISES | writes(SLOTS), lower=_set_size_lower,
-                    partials=NONDIFF, doc="let a chunk of loops that this thread starts be n iterations; what it was; "
-                                          "ValueError")
+                    partials=NONDIFF, doc="let chunks of loops that this thread starts have n iterations, and return "
+                                          "the number before; ValueError")
 DIVIDE = Op("divide", lambda types, attrs: Tuple((Int, Int, Bool)), PURE, eval=_divide_eval, eval_attrs=True,
             lower=_divide_lower, partials=NONDIFF, cost=EXPENSIVE,
             doc="divide {known, even, stored} (trips, work, copied, asked) -> (chunks, size, short): how many chunks "
                 "a loop of so many iterations has, how many iterations a chunk has, and whether it takes some "
-                "microseconds at most. work: the cost of an iteration; known, even: whether it is no assumption, and "
-                "the same for all; copied: how many elements each chunk has copies of; asked: the size that the "
-                "program wants, or 0; stored: whether chunks store results; the code is in codegen/pool.py")
+                "microseconds at most. work: the cost of an iteration; known: the cost is no assumption; even: it is "
+                "the same for all iterations; copied: the number of elements of which each chunk has copies; asked: "
+                "the size that the program wants, or 0; stored: whether chunks store results; the code is in "
+                "codegen/pool.py")
 
 PARALLEL_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

@@ -77,7 +77,7 @@ def _call_lower(e, inst, callee, *operands):
 
 
 def _format_lower(e, inst, x, spec=()):
-    """str of one part of an f-string: first the conversion, then format(value, spec)."""
+    """The str of one part of an f-string: first the conversion, then format(value, spec)."""
     convert = {"": None, "s": "PyObject_Str", "r": "PyObject_Repr",
                "a": "PyObject_ASCII"}[inst.attrs.get("conversion") or ""]
     value = x[0]
@@ -224,7 +224,7 @@ def _next_lower(e, inst, x):
 
 
 def _send_lower(e, inst, x):
-    """(whether there is an item, the item or what the iterator returned)"""
+    """(whether there is an item, the item or the return value of the iterator)"""
     place = e.alloca("ptr", 1)
     status = e.assign(f"call i32 @PyIter_Send(ptr {x[0]}, ptr {e.object(None)}, ptr {place})")
     stepped = e.label("stepped")
@@ -248,25 +248,27 @@ def _next(it):
 
 PY_API = Op("py_api", lambda types, attrs: Object, _EFFECTS | READS | WRITES, lower=_api_lower, partials=NO_RULE,
             eval=lambda *args, function: API[function][0](*args), eval_attrs=True,
-            doc="what {function} of the C API gives for Python objects")
+            doc="call {function} of the C API with Python objects")
 PY_TEST = Op("py_test", lambda types, attrs: TESTS[attrs["function"]][2], RAISES | HOST | READS | WRITES,
              lower=_test_lower, partials=NO_RULE, eval=lambda *args, function: TESTS[function][0](*args),
-             eval_attrs=True, doc="the same of a {function} that answers with a number or with a status")
+             eval_attrs=True, doc="call {function} of the C API, which returns a number or a status, with Python "
+                                  "objects")
 PY_DELATTR = Op("py_delattr", lambda types, attrs: NoneType, RAISES | HOST | READS | WRITES, lower=_delattr_lower,
                 partials=NONDIFF, eval=lambda x, *, name: delattr(x, name), eval_attrs=True,
                 doc="delete attribute {name} of a Python object")
 PY_VARIABLE = Op("py_variable", lambda types, attrs: Object, RAISES | ALLOCATES | reads(OBJECTS) | HOST,
                  lower=_variable_lower, partials=NO_RULE, eval=_variable, eval_attrs=True,
-                 doc="the value of {key} in a dict of globals, or in a closure cell (None); {cls, message}: of the "
-                     "error where there is none")
+                 doc="the value of {key} in a dict of globals, or the content of a closure cell (key None); {cls, "
+                     "message}: of the error where there is none")
 HAND_OUT = Op("hand_out", lambda types, attrs: Object, _EFFECTS, lower=_hand_out_lower, partials=NO_RULE,
               eval=lambda it, *, options, token=None: it, eval_attrs=True,
-              doc="an iterator of compiled code as a Python object; {options}: what its steps are compiled with; "
-                  "{token}: its type with that of the attributes of objects in it")
+              doc="a Python object for an iterator of compiled code; {options}: those with which its steps are "
+                  "compiled; {token}: its type, with the types of the attributes of objects in it")
 PY_NEXT = Op("py_next", lambda types, attrs: Tuple((Bool, Object)), _EFFECTS | READS | WRITES, lower=_next_lower,
-             partials=NO_RULE, eval=_next, doc="(whether a Python iterator has an item, the item)")
+             partials=NO_RULE, eval=_next, doc="the next item of a Python iterator: (whether there is one, the item)")
 PY_SEND = Op("py_send", lambda types, attrs: Tuple((Bool, Object)), _EFFECTS | READS | WRITES, lower=_send_lower,
-             partials=NO_RULE, eval=_send, doc="(whether a Python iterator has an item, the item or what it returned)")
+             partials=NO_RULE, eval=_send, doc="the next item of a Python iterator: (whether there is one, the item "
+                                               "or the return value)")
 PY_IS = Op("py_is", lambda types, attrs: Bool, PURE, eval=operator.is_, partials=NONDIFF,
            lower=lambda e, inst, x, y: [e.assign(f"icmp eq ptr {x[0]}, {y[0]}")], doc="`x is y` of Python objects")
 PY_BOX = Op("py_box", lambda types, attrs: Object, _EFFECTS, lower=_box_lower, eval=lambda x: x, partials=NO_RULE,
@@ -274,9 +276,9 @@ PY_BOX = Op("py_box", lambda types, attrs: Object, _EFFECTS, lower=_box_lower, e
 PY_UNBOX = Op("py_unbox", lambda types, attrs: attrs["type"], RAISES | ALLOCATES | reads(OBJECTS) | HOST,
               lower=_unbox_lower, partials=NO_RULE,
               eval=lambda x, *, type, restart=False, otherwise=None, any_order=False, what="": x, eval_attrs=True,
-              doc="the value of {type} in a Python object; {restart}: as of list_get; {otherwise}: (class, message) of "
-                  "the error where it is none; {any_order}: an array in whatever order is of a type that says none; "
-                  "{what}: what the object is, for that message",
+              doc="the value of {type} in a Python object; {restart}: as in list_get; {otherwise}: (class, message) "
+                  "of the error where the object is of another type; {any_order}: a type without an order accepts "
+                  "arrays of every order; {what}: the description of the object in that message",
               traits=NEW_OBJECT)
 PY_CALL = Op("py_call", lambda types, attrs: Object, _EFFECTS | READS | WRITES, lower=_call_lower, partials=NO_RULE,
              eval=lambda f, *args,
@@ -292,9 +294,9 @@ PY_FORMAT = Op("py_format", lambda types, attrs: Str, _EFFECTS | READS | WRITES,
                doc="one part of an f-string: format(convert(x), spec), {conversion} '', 's', 'r' or 'a'",
                traits=MAKES_TEXT)
 PY_JOIN = Op("py_join", lambda types, attrs: Str, _EFFECTS, lower=_join_lower, eval=lambda *parts: "".join(parts),
-             partials=NONDIFF, doc="the strings one after the other")
+             partials=NONDIFF, doc="the concatenation of strings")
 KEEP = Op("keep", lambda types, attrs: None, writes(COUNTS, ELEMENTS), lower=lambda e, inst, x: [],
           eval=lambda x: None, partials=NONDIFF,
-          doc="the object lives until here: an array opened from it lies in its memory")
+          doc="keep the object alive until here, since an array that was opened from it lies in its memory")
 
 PYOBJECT_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

@@ -202,7 +202,7 @@ def _by_location_and_scale(b, loc, scale, x):
 
 
 def _by_power(b, a, x):
-    """x ** (1 / a) of a number that does not depend on a."""
+    """The partial derivative of x = u ** (1 / a), where u does not depend on a."""
     return (b.fneg(b.fdiv(b.fmul(x, b.log(x)), a)),)
 
 
@@ -215,8 +215,8 @@ def _by_lognormal(b, mean, sigma, x):
 
 
 def _by_corners(b, left, mode, right, x):
-    """Below the mode (x - left) ** 2 is a number of [0, 1) times (mode - left) * (right - left), and above it
-    (right - x) ** 2 one times (right - mode) * (right - left)."""
+    """The partial derivatives of a triangular number: below the mode, (x - left) ** 2 is u * (mode - left) * (right -
+    left) for a u of [0, 1); above it, (right - x) ** 2 is u * (right - mode) * (right - left)."""
     one, zero, half = b.const(1.0), b.const(0.0), b.const(0.5)
     below = b.fle(x, mode)
     near = b.select(below, b.fsub(x, left), b.fsub(x, right))
@@ -227,8 +227,8 @@ def _by_corners(b, left, mode, right, x):
     return by_left, b.select(below, by_side, b.fneg(by_side)), by_right
 
 
-# NumPy's function -> the partial derivatives of what it draws by its parameters, where the same bits are drawn whatever
-# the parameters are: (b, parameters, number drawn) -> partial derivatives. The others reject numbers, in a loop.
+# NumPy's function -> (b, parameters, number drawn) -> the partial derivatives of that number with respect to the
+# parameters, for functions that draw the same bits whatever the parameters are. The others reject numbers in a loop.
 REPARAMETRISED: dict[str, Callable] = {
     "random_uniform": _by_location_and_scale, "random_laplace": _by_location_and_scale,
     "random_gumbel": _by_location_and_scale, "random_logistic": _by_location_and_scale,
@@ -248,20 +248,21 @@ RANDOM_NEXT = Op("random_next", lambda types, attrs: _RESULT[attrs["kind"]], _EF
 RANDOM_CALL = Op("random_call", lambda types, attrs: attrs["result"], _EFFECTS | reads(ELEMENTS) | writes(ELEMENTS),
                  lower=_call_lower, partials=NO_RULE,
                  eval=_called, eval_attrs=True,
-                 doc="NumPy's C function {symbol} on the bit generator ({bare}: without it) and the other operands, "
-                     "addresses are ints; {result}: its type; {binomial}: with room for what a draw keeps; {fills}: it "
-                     "writes all elements of the one array whose address it gets")
+                 doc="call NumPy's C function {symbol} with the bit generator ({bare}: without it) and the other "
+                     "operands, where addresses are ints; {result}: its result type; {binomial}: with memory for the "
+                     "values that a draw caches; {fills}: it writes all elements of the one array whose address it "
+                     "gets")
 RANDOM_DRAW = Op("random_draw", lambda types, attrs: attrs["result"], _EFFECTS, lower=_call_lower,
                  partials=_draw_partials, eval=_called, eval_attrs=True, traits=SINGULAR,
-                 doc="as random_call, NumPy's C function {symbol} with the result type {result}, of a distribution "
-                     "whose numbers change smoothly with its parameters")
+                 doc="call NumPy's C function {symbol}, with the result type {result}, as random_call does; it draws "
+                     "from a distribution whose numbers change smoothly with its parameters")
 REJECTING = Op("rejecting", lambda types, attrs: types[0], PURE, lower=lambda e, inst, x: x, partials=NO_RULE,
                eval=lambda x: x, cost=FREE,
-               doc="the same number, a parameter by which the library's own loop rejects some of the numbers that it "
+               doc="the operand, a parameter by which a loop of the library rejects some of the numbers that it "
                    "draws, or chooses among them")
 RANDOM_BOUNDED = Op("random_bounded", lambda types, attrs: types[1], _EFFECTS, lower=_bounded_lower, partials=NONDIFF,
                     eval=_bounded,
-                    doc="an unsigned integer of [offset, offset + span], by masks or by Lemire's method")
+                    doc="a random unsigned integer of [offset, offset + span], by masks or by Lemire's method")
 GAUSS_GET = Op("gauss_get", lambda types, attrs: Bool, reads(RANDOM), lower=_gauss_get_lower, partials=NONDIFF,
                eval=lambda generator: bool(generator.get_state(legacy=False)["has_gauss"]),
                doc="whether a RandomState keeps a normal number")
@@ -277,7 +278,8 @@ NORMAL_TABLE = Op("normal_table", lambda types, attrs: Int if attrs["row"] == "k
                   doc="an element of table {row} of the ziggurat for normal numbers")
 RANDOM_GLOBAL = Op("random_global", lambda types, attrs: Instance(attrs["cls"]), ALLOCATES, lower=_global_lower,
                    partials=NONDIFF, eval=lambda *, cls: np.random.mtrand._rand, eval_attrs=True,
-                   doc="the RandomState, of class {cls}, behind the functions of np.random", traits=ONE_FOR_ALL)
+                   doc="the RandomState, of class {cls}, whose methods are the functions of np.random",
+                   traits=ONE_FOR_ALL)
 
 PYTHON_RANDOM_WORD = Op("python_random_word", lambda types, attrs: uint32, _EFFECTS, lower=_word_lower,
                         partials=NONDIFF, eval=lambda generator: np.uint32(generator.getrandbits(32)),
@@ -285,11 +287,11 @@ PYTHON_RANDOM_WORD = Op("python_random_word", lambda types, attrs: uint32, _EFFE
 PYTHON_RANDOM_GLOBAL = Op("python_random_global", lambda types, attrs: PythonRandom, ALLOCATES,
                           lower=_python_global_lower, partials=NONDIFF,
                           eval=lambda: random.python_global(),
-                          doc="the random.Random behind the functions of the module random")
+                          doc="the random.Random whose methods are the functions of the module random")
 CHUNK_RANDOM = Op("chunk_random", lambda types, attrs: Instance(attrs["cls"]), writes(RANDOM), lower=_chunk_lower,
                   partials=NONDIFF,
                   eval=lambda seed, chunk, *, cls: cls(np.random.PCG64([int(seed), chunk])), eval_attrs=True,
-                  doc="what stands for a generator of class {cls} in a chunk of a parallel loop: a stream of its own, "
-                      "from a seed that the generator has drawn and the number of the chunk")
+                  doc="the generator that replaces one of class {cls} in a chunk of a parallel loop: it has a stream "
+                      "of its own, seeded by a number that the generator has drawn and by the number of the chunk")
 
 RANDOM_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

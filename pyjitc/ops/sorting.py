@@ -13,7 +13,7 @@ from .effects import NONDIFF
 
 __all__ = ["SORTING_OPS", "are_numbers", "key_parts", "put_key", "sorted_by_keys", "start_of_keys"]
 
-_MOST = 4  # the most numbers in a key
+_MOST = 4  # the maximum number of numbers in a key
 
 
 def are_numbers(t: Type) -> bool:
@@ -77,18 +77,18 @@ def _sort_lower(e, inst, x, keys, n, like, reverse):
 
 
 def _python_sort(x, keys, n, like, reverse):
-    """The Python meaning, where the keys are in a list."""
+    """The Python meaning of sort_by, where the keys are in a list."""
     following = iter(keys)
     x.sort(key=lambda item: next(following)[0], reverse=reverse)
 
 
 SORT_KEYS = Op("sort_keys", lambda types, attrs: Bytes, RAISES | ALLOCATES | HOST, lower=_new_lower, partials=NONDIFF,
-               eval=lambda n: [None] * n, doc="room for n keys")
+               eval=lambda n: [None] * n, doc="memory for n keys")
 SORT_PUT = Op("sort_put", lambda types, attrs: None, writes(TABLES), lower=_put_lower, partials=NONDIFF,
-              eval=lambda keys, i, key: keys.__setitem__(i, key), doc="key i is there")
+              eval=lambda keys, i, key: keys.__setitem__(i, key), doc="store key i")
 SORT_BY = Op("sort_by", lambda types, attrs: None, RAISES | reads(OBJECTS, TABLES) | writes(OBJECTS) | HOST,
              lower=_sort_lower, partials=NONDIFF, eval=_python_sort,
-             doc="a list is sorted by n keys, which are of the type of the fourth operand, in the opposite order where "
+             doc="sort a list by n keys; these are of the type of the fourth operand, and the order is reversed where "
                  "the fifth is true")
 
 SORTING_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

@@ -83,7 +83,7 @@ def _as_member(e, union, t, part):
 
 
 def _widened(e, given, wanted, x):
-    """A value converted to a type that a join has made of its own type: parts of it may be unions there."""
+    """A value converted to the type of a join, in which parts of the value may be unions."""
     if given is wanted:
         return x
     if isinstance(wanted, Union):
@@ -157,7 +157,8 @@ def _union_cast_lower(e, inst, x):
 
 
 def _cast_union(e, given, wanted, x):
-    """Members that a join has merged are distinguished by the tag; members that `wanted` does not have cannot occur."""
+    """Convert a union to another one. The tag distinguishes members that a join has merged; members that `wanted` does
+    not have cannot occur."""
     tag = "0"
     parts: dict = {}
     for i, source in enumerate(given.members):
@@ -213,19 +214,20 @@ STRUCT_MAKE = _op("struct_make", _given, PURE, lower=_concatenate, partials=STRU
 STRUCT_GET = _op("struct_get", _field, PURE, lower=_field_lower, partials=STRUCTURAL,
                  doc="part {field} of a composite value", traits=UNPACKS)
 PACK = _op("pack", _pack, PURE, lower=_concatenate, partials=STRUCTURAL,
-           doc="struct called {name} of members '0', '1', ...", traits=PACKS)
+           doc="struct called {name} with the operands as members '0', '1', ...", traits=PACKS)
 UNION_MAKE = _op("union_make", _given, PURE, lower=_union_make_lower, partials=STRUCTURAL,
-                 doc="a member as a value of union {type}; the other members' components are zero")
+                 doc="a value of a member type as a value of union {type}; the components of other members are zero")
 UNION_IS = _op("union_is", lambda types, attrs: Bool, PURE, lower=_union_is_lower, partials=NONDIFF,
                doc="whether the union holds its member {type}", cost=CHEAP)
 UNION_GET = _op("union_get", _given, PURE, lower=_union_get_lower, partials=STRUCTURAL,
-                doc="the member {type} of a union; zeros where it holds another")
+                doc="the member {type} of a union; zeros where the union holds another member")
 UNION_CAST = _op("union_cast", _given, PURE, lower=_union_cast_lower, partials=STRUCTURAL,
-                 doc="the same value in union {type}, which has a member for what it holds", cost=EXPENSIVE)
+                 doc="the same value in union {type}, which has a member for every type that occurs", cost=EXPENSIVE)
 DUAL_MAKE = _op("dual_make", _given, PURE, lower=_concatenate, partials=STRUCTURAL,
-                doc="a number of dual {type} from its wide value and whether it has the narrow type", traits=SAME_VALUE)
+                doc="a number of dual {type}, made of its wide value and whether it has the narrow type",
+                traits=SAME_VALUE)
 DUAL_WIDE = _op("dual_wide", _dual_wide, PURE, lower=lambda e, inst, x: x[:-1], partials=STRUCTURAL,
-                doc="the number as the wider type, whichever it has", traits=SAME_VALUE)
+                doc="the number in the wider type, whichever type it has", traits=SAME_VALUE)
 DUAL_IS_NARROW = _op("dual_is_narrow", lambda types, attrs: Bool, PURE, lower=lambda e, inst, x: x[-1:],
                      partials=NONDIFF, doc="whether the number has the narrow type")
 SLICE_MAKE = _op("slice_make", lambda types, attrs: Slice(*types), PURE, eval=slice, lower=_concatenate,
@@ -248,13 +250,14 @@ METHOD_SELF = _op("method_self", lambda types, attrs: types[0].receiver, PURE, l
 SELECT = _op("select", _select_rule, PURE, eval=lambda c, x, y: x if c else y, lower=_select_lower,
              partials=STRUCTURAL, doc="x if condition else y; both are evaluated", cost=CHEAP, traits=SELECTS)
 CHOOSE = _op("choose", _select_rule, PURE, eval=lambda c, x, y: x if c else y, lower=_choose_lower,
-             partials=STRUCTURAL, doc="a select that follows no pattern: never compiled to a branch", cost=CHEAP,
+             partials=STRUCTURAL, doc="a select whose condition follows no pattern, so that it is never compiled to a "
+                                      "branch", cost=CHEAP,
              traits=SELECTS)
 RETYPE = _op("retype", _given, PURE, lower=_concatenate, partials=STRUCTURAL,
              doc="the same components as {type}: int as int64, a C array as an array of any layout, ...",
              traits=SAME_VALUE | VIEW)
 UNDEF = _op("undef", _given, PURE, lower=lambda e, inst: e.zeros(inst.attrs["type"]), partials=NONDIFF,
-            doc="a value of {type} that nobody reads (zeros)")
+            doc="a value of {type} that is never read (zeros)")
 DISCARD = _op("discard", lambda types, attrs: NoneType, PURE, eval=lambda x: None, lower=lambda e, inst, x: [],
               partials=NONDIFF, doc="None, after the operand was evaluated")
 

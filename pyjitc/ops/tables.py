@@ -39,7 +39,7 @@ class _Key:
             self.e.line(f"call void {self.e.helper('pyj_release_object')}(ptr {self.given})")
 
     def fail_unless(self, condition: str, *errors) -> None:
-        """Where the condition is false, take the failure exit with the exception that is set, or that `errors` set."""
+        """Take the failure exit where the condition is false, with the exception that is set, or that `errors` set."""
         def fail():
             for error in errors:
                 error()
@@ -85,7 +85,7 @@ def _get_lower(e, inst, x, k):
 
 
 def _ask_lower(e, inst, x, k):
-    """For a missing key the `__missing__` of the class is called: a defaultdict makes the value. A Counter has 0."""
+    """Call the `__missing__` of the class for a missing key: a defaultdict makes the value. A Counter has 0."""
     key = _Key(e, inst, 1, k)
     found = _search(e, x, key)
     have, absent, done = e.label("have"), e.label("absent"), e.label("value")
@@ -162,7 +162,7 @@ def _set_lower(e, inst, x, k, value):
 
 
 def _ordered_set_lower(e, inst, x, k, value):
-    """For a class that stores more than the items of a dict: its own method."""
+    """Call the method of a class that stores more than the items of a dict."""
     boxed = [e.box(v.type, given, inst) for v, given in zip(inst.args[1:], (k, value))]
     status = e.assign(f"call i32 @PyObject_SetItem(ptr {x[0]}, ptr {boxed[0]}, ptr {boxed[1]})")
     for one in boxed:
@@ -210,7 +210,7 @@ def _add_lower(e, inst, x, k):
 
 
 def _discard_lower(e, inst, x, k):
-    """Raises KeyError for a missing key if the instruction asks for that."""
+    """Remove an item. Raises KeyError for a missing one if the instruction has `must`."""
     boxed = e.box(inst.args[1].type, k, inst)
     status = e.assign(f"call i32 @PySet_Discard(ptr {x[0]}, ptr {boxed})")
 
@@ -270,7 +270,7 @@ def _changed(e, inst, x, offset: int, used: str, name: str) -> None:
 
 
 def _dict_next_lower(e, inst, x, at, used, left):
-    """Like CPython's iterators: the size is compared first, then the number of remaining items."""
+    """Compare the size first, then the number of remaining items, as CPython's iterators do."""
     _changed(e, inst, x, platform.DICT["used"], used[0], "dictionary")
     what = inst.attrs["what"]
     place, keyp, valuep = e.alloca("i64"), e.alloca("ptr"), e.alloca("ptr")
@@ -314,7 +314,7 @@ def _iter_lower(e, inst, x):
 
 
 def _iter_next_lower(e, inst, it):
-    """As PyIter_Next: at the end an iterator raises StopIteration, or nothing."""
+    """Do what PyIter_Next does: at the end an iterator raises StopIteration, or nothing."""
     cls = e.assign(f"load ptr, ptr {e.assign(f'getelementptr i8, ptr {it[0]}, i64 {platform.OB_TYPE}')}, align 8")
     step = e.assign(f"getelementptr i8, ptr {cls}, i64 {platform.TYPE_ITERNEXT}")
     item = e.assign(f"call ptr {e.assign(f'load ptr, ptr {step}, align 8')}(ptr {it[0]})")
@@ -386,8 +386,8 @@ def _python_find(d, k):
     return (True, d[k]) if k in d else (False, None)
 
 
-_RESTART = "; {restart}: where that is of another class, the call is made anew"
-_OBJECTS = "; {objects}: items are objects"
+_RESTART = "; {restart}: where it is of another class than expected, the call restarts in other code"
+_OBJECTS = "; {objects}: as an object, of whatever class"
 _READ = RAISES | ALLOCATES | reads(OBJECTS) | HOST
 _LOOK = RAISES | reads(OBJECTS) | HOST
 _CHANGE = RAISES | writes(OBJECTS) | HOST
@@ -395,60 +395,61 @@ _ANY = RAISES | READS | WRITES | HOST
 
 DICT_NEW = Op("dict_new", _given, RAISES | ALLOCATES | HOST, lower=_made("PyDict_New", "PyDict_SetItem"), stores=_pairs,
               partials=NO_RULE, eval=lambda *x, type: dict(zip(x[::2], x[1::2])), eval_attrs=True,
-              doc="a new {type} with these keys and values, in turns", traits=NEW_OBJECT)
+              doc="a new {type} with these keys and values, which alternate", traits=NEW_OBJECT)
 DICT_LEN = Op("dict_len", lambda types, attrs: Int, reads(OBJECTS) | HOST, lower=_len_of(platform.DICT["used"]),
-              partials=NONDIFF, eval=len, bounds=(0, MAX_BYTES >> 3), doc="how many keys a dict has", cost=1)
+              partials=NONDIFF, eval=len, bounds=(0, MAX_BYTES >> 3), doc="the number of keys of a dict", cost=1)
 DICT_GET = Op("dict_get", lambda types, attrs: Object if attrs.get("objects") else types[0].values, _READ,
               lower=_get_lower, partials=NO_RULE, eval=lambda d, k: d[k],
               doc="the value of a key; KeyError where there is none" + _RESTART + _OBJECTS)
 DICT_ASK = Op("dict_ask", lambda types, attrs: types[0].values, _ANY | ALLOCATES, lower=_ask_lower, partials=NO_RULE,
               eval=lambda d, k: d[k], stores=lambda types, attrs: [(types[0], 0, types[1])],
-              doc="the value of a key; the class of the dict says what it is where there is none" + _RESTART)
+              doc="the value of a key; where there is none, the class of the dict determines the value" + _RESTART)
 DICT_FIND = Op("dict_find", _found, _READ, lower=_find_lower, partials=NO_RULE, eval=_python_find,
-               doc="(whether there is a key, its value)" + _RESTART)
+               doc="the value of a key, if a dict has the key: (whether it has, the value)" + _RESTART)
 DICT_HAS = Op("dict_has", lambda types, attrs: Bool, _LOOK, lower=_has("dict", "PyDict_Contains"), partials=NONDIFF,
-              eval=lambda d, k: k in d, doc="whether there is a key")
+              eval=lambda d, k: k in d, doc="whether a dict has a key")
 DICT_SET = Op("dict_set", lambda types, attrs: None, _CHANGE, lower=_set_lower, partials=NO_RULE,
               stores=lambda types, attrs: [(types[0], 0, types[1]), (types[0], 1, types[2])],
-              eval=lambda d, k, value: d.__setitem__(k, value), doc="the value of a key is `value`",
+              eval=lambda d, k, value: d.__setitem__(k, value), doc="store `value` under a key of a dict",
               traits=BOXES)
 DICT_PUT = Op("dict_put", lambda types, attrs: None, _ANY, lower=_ordered_set_lower, partials=NO_RULE,
               stores=DICT_SET.stores, eval=DICT_SET.eval, traits=BOXES,
-              doc="the same, by the method of the dict's class")
+              doc="store `value` under a key by the method of the class of the dict")
 DICT_DELETE = Op("dict_delete", lambda types, attrs: None, _ANY, lower=_call("PyObject_DelItem"), partials=NONDIFF,
-                 eval=lambda d, k: d.__delitem__(k), doc="a key and its value are gone; KeyError where there is none",
+                 eval=lambda d, k: d.__delitem__(k), doc="remove a key and its value; KeyError where there is none",
                  traits=BOXES)
 DICT_NEXT = Op("dict_next", next_of_dict, _READ, lower=_dict_next_lower, partials=NO_RULE, eval=_dict_next,
                eval_attrs=True,
-               doc="(whether there is another item, {what}: 'keys', 'values' or 'items' of it, where the next one is), "
-                   "of a dict, a place, the size that it must have, and how many are left"
+               doc="the next item of a dict: (dict, position, size that it must have, number of items left) -> "
+                   "(whether there is one, {what}: its 'keys', 'values' or 'items' part, the position after it)"
                    + _RESTART + _OBJECTS)
 DICT_HOLD = Op("dict_hold", lambda types, attrs: None, writes(OBJECTS), lower=lambda e, inst, x, value: [],
                partials=NO_RULE, stores=lambda types, attrs: [(types[0], 1, types[1])], eval=lambda d, value: None,
-               doc="from here on values of a dict may be such as this one")
+               doc="tell inference that values of a dict may have the type of this one")
 DICT_NEVER = Op("dict_never", lambda types, attrs: Bool, 0, lower=lambda e, inst, x: ["false"], partials=NONDIFF,
-                eval=lambda d: False, doc="False, which inference does not know: code that shows what a dict may hold")
+                eval=lambda d: False, doc="False, which inference does not know; the code of the branch only shows "
+                                          "inference what a dict may hold")
 SET_NEW = Op("set_new", _given, RAISES | ALLOCATES | HOST, lower=_made("PySet_New", "PySet_Add"), partials=NO_RULE,
              stores=lambda types, attrs: [(attrs["type"], 0, t) for t in types], eval=lambda *x, type: set(x),
              eval_attrs=True, doc="a new {type} with these items", traits=NEW_OBJECT)
 SET_LEN = Op("set_len", lambda types, attrs: Int, reads(OBJECTS) | HOST, lower=_len_of(platform.SET["used"]),
-             partials=NONDIFF, eval=len, bounds=(0, MAX_BYTES >> 3), doc="how many items a set has", cost=1)
+             partials=NONDIFF, eval=len, bounds=(0, MAX_BYTES >> 3), doc="the number of items of a set", cost=1)
 SET_HAS = Op("set_has", lambda types, attrs: Bool, _LOOK, lower=_has("set", "PySet_Contains"), partials=NONDIFF,
              eval=lambda s, x: x in s, doc="whether an item is in a set")
 SET_ADD = Op("set_put", lambda types, attrs: None, _CHANGE, lower=_add_lower, partials=NO_RULE,
              stores=lambda types, attrs: [(types[0], 0, types[1])], eval=lambda s, x: s.add(x),
-             doc="an item is in a set", traits=BOXES)
+             doc="add an item to a set", traits=BOXES)
 SET_DISCARD = Op("set_discard", lambda types, attrs: None, _ANY, lower=_discard_lower, partials=NONDIFF,
                  eval=lambda s, x, *, must: s.remove(x) if must else s.discard(x), eval_attrs=True,
-                 doc="an item is not in a set; {must}: KeyError where it was not", traits=BOXES)
+                 doc="remove an item from a set; {must}: KeyError where the set does not have it", traits=BOXES)
 SET_NEXT = Op("set_next", _next_of_set, _READ, lower=_set_next_lower,
               partials=NO_RULE, eval=_set_next, eval_attrs=True,
-              doc="(whether there is another item, the item, where the next one is), of a set, a "
-                                    "place, and the size that it must have" + _RESTART + _OBJECTS)
+              doc="the next item of a set: (set, position, size that it must have) -> (whether there is one, the item, "
+                  "the position after it)" + _RESTART + _OBJECTS)
 ITER_NEW = Op("iter_new", lambda types, attrs: Object, _ANY | ALLOCATES, lower=_iter_lower, partials=NO_RULE, eval=iter,
               doc="the interpreter's iterator over an object")
 ITER_NEXT = Op("iter_next", lambda types, attrs: Tuple((Bool, attrs["type"])), _ANY | ALLOCATES, lower=_iter_next_lower,
                partials=NO_RULE, eval=_iter_next, eval_attrs=True,
-               doc="(whether the interpreter's iterator has another item, the item as {type})" + _RESTART)
+               doc="the next item of the interpreter's iterator: (whether there is one, the item as {type})" + _RESTART)
 
 TABLE_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

@@ -86,16 +86,17 @@ def _length_lower(offset: int):
 
 
 _SIZE = (0, (1 << 60) - 1)
-STR_LEN = _op("str_len", "s: str -> int", PURE, _length_lower(STR["length"]), len, "how many characters", bounds=_SIZE,
-              cost=1)
-BYTES_LEN = _op("bytes_len", "b: bytes -> int", PURE, _length_lower(OB_SIZE), len, "how many bytes", bounds=_SIZE,
+STR_LEN = _op("str_len", "s: str -> int", PURE, _length_lower(STR["length"]), len, "the number of characters",
+              bounds=_SIZE, cost=1)
+BYTES_LEN = _op("bytes_len", "b: bytes -> int", PURE, _length_lower(OB_SIZE), len, "the number of bytes", bounds=_SIZE,
                 cost=1)
 BYTEARRAY_LEN = _op("bytearray_len", "b: bytearray -> int", reads(OBJECTS), _length_lower(OB_SIZE), len,
-                    "how many bytes it has now", bounds=_SIZE, cost=1)
+                    "the present number of bytes", bounds=_SIZE, cost=1)
 
 
 def _form_lower(e, inst, s):
-    """Moved out of loops, where there may be no text: a member of a union that the loop asks for."""
+    """The form of a text, or any number for a null pointer: the instruction may be moved out of a loop that tests
+    whether a union holds a text, to where the union holds none."""
     none = e.assign(f"icmp eq ptr {s[0]}, null")
     s = [e.assign(f"select i1 {none}, ptr @PyUnicode_Type, ptr {s[0]}")]
     bits = e.assign(f"and i32 {_load(e, 'i32', s[0], STR['state'], 4)}, {STR_STATE['sizes'] | STR_STATE['ascii']}")
@@ -108,7 +109,7 @@ def _form(s: str) -> int:
 
 
 STR_FORM = _op("str_form", "s: str -> int", PURE, _form_lower, _form,
-               "the size of the characters, and whether they are ASCII: bits of the state of the object",
+               "the size of the characters and whether they are ASCII, as bits of the state of the object",
                bounds=(0, 127), cost=1, traits=ONE_FOR_ALL)
 
 
@@ -136,7 +137,7 @@ def _code_lower(e, inst, s, i, form):
 
 STR_CODE = _op("str_code", "s: str, i: int, form: int -> int", PURE, _code_lower,
                lambda s, i, form: ord(s[i]) if i != len(s) else 0,
-               "the code point of character i, which there is, of a text of this form; 0 behind the last",
+               "the code point of character i of a text of this form, 0 <= i <= length; 0 at the end",
                bounds=(0, 0x10FFFF), cost=2)
 
 
@@ -190,7 +191,8 @@ def _append_code_lower(e, inst, x, code):
 
 
 STR_APPEND_CODE = _op("str_append_code", "x: str, code: int -> str", _MAKES | CONSUMES, _append_code_lower,
-                      lambda x, code: x + chr(code), "x and the character of a code point", traits=ONLY_MEMORY_ERROR)
+                      lambda x, code: x + chr(code), "x followed by the character of a code point",
+                      traits=ONLY_MEMORY_ERROR)
 
 
 STR_EQ = _op("str_eq", "x: str, y: str -> bool", PURE, _equal_lower, lambda x, y: x == y, "whether two texts are equal",
@@ -203,7 +205,7 @@ def _part_equal_lower(e, inst, s, i, j, other):
 
 
 STR_PART_EQ = _op("str_part_eq", "s: str, i: int, j: int, other: str -> bool", PURE, _part_equal_lower,
-                  lambda s, i, j, other: s[i:j] == other, "whether s[i:j] is `other`, 0 <= i, j", cost=8)
+                  lambda s, i, j, other: s[i:j] == other, "whether s[i:j] equals `other`, 0 <= i, j", cost=8)
 
 
 def _mirrored_lower(e, inst, s, other):
@@ -211,7 +213,7 @@ def _mirrored_lower(e, inst, s, other):
 
 
 STR_MIRRORED = _op("str_mirrored", "s: str, other: str -> bool", PURE, _mirrored_lower,
-                   lambda s, other: s[::-1] == other, "whether s[::-1] is `other`", cost=8)
+                   lambda s, other: s[::-1] == other, "whether s[::-1] equals `other`", cost=8)
 
 
 def _compare_lower(e, inst, x, y):
@@ -220,7 +222,7 @@ def _compare_lower(e, inst, x, y):
 
 
 STR_COMPARE = _op("str_compare", "x: str, y: str -> int", HOST, _compare_lower, lambda x, y: (x > y) - (x < y),
-                  "-1, 0 or 1: the order of two texts", bounds=(-1, 1))
+                  "the order of two texts, as -1, 0 or 1", bounds=(-1, 1))
 
 
 def _in_lower(e, inst, s, part):
@@ -234,7 +236,7 @@ def _in_lower(e, inst, s, part):
 
 
 STR_IN = _op("str_in", "s: str, part: str -> bool", RAISES | HOST, _in_lower, lambda s, part: part in s,
-             "whether a text has another in it")
+             "whether a text contains another one")
 
 
 _SEARCHES = {"find": ("PyUnicode_Find", ", i32 1"), "rfind": ("PyUnicode_Find", ", i32 -1"),
@@ -255,7 +257,7 @@ def _search_lower(e, inst, s, part, i, j):
 
 STR_SEARCH = _op("str_search", "s: str, part: str, i: int, j: int -> int", RAISES | HOST, _search_lower,
                  lambda s, part, i, j, *, function: int(getattr(s, function)(part, i, j)),
-                 "what the method {function} gives: find, rfind, count, startswith or endswith", eval_attrs=True)
+                 "the result of the method {function}: find, rfind, count, startswith or endswith", eval_attrs=True)
 
 
 def _has_lower(e, inst, s, code):
@@ -265,7 +267,7 @@ def _has_lower(e, inst, s, code):
 
 
 STR_HAS = _op("str_has", "s: str, code: int -> bool", HOST, _has_lower, lambda s, code: chr(code) in s,
-              "whether a text has the character of a code point in it")
+              "whether a text contains the character of a code point")
 
 # Methods that test the characters of a text -> the functions of the interpreter that test one character.
 TESTS = {"isalpha": ("IsAlpha",), "isdecimal": ("IsDecimalDigit",), "isdigit": ("IsDigit",),
@@ -296,11 +298,11 @@ def _is_lower(e, inst, code):
 
 
 CODE_IS = _op("code_is", "code: int -> bool", PURE, _is_lower, lambda code, *, test: getattr(chr(code), test)(),
-              "whether {test}, a method of text, holds of the character of a code point", eval_attrs=True, cost=4)
+              "whether {test}, a method of text, is true of the character of a code point", eval_attrs=True, cost=4)
 
 
 def _case_lower(e, inst, code):
-    """For ASCII, one of the objects that the interpreter has for characters; for others, the method's result."""
+    """The object that the interpreter has for an ASCII character; for others, the result of the method."""
     name = inst.attrs["method"]
     quick, other, done = e.label("ascii"), e.label("other"), e.label("cased")
     e.branch(e.assign(f"icmp ult i64 {code[0]}, 128"), quick, other, likely=True)
@@ -323,7 +325,7 @@ def _case_lower(e, inst, code):
 
 CHAR_CASE = _op("char_case", "code: int -> str", _MAKES, _case_lower,
                 lambda code, *, method: getattr(chr(code), method)(),
-                "what {method}, lower or upper, gives of the character of a code point", eval_attrs=True)
+                "the result of {method}, lower or upper, for the character of a code point", eval_attrs=True)
 
 # ---------------------------------------------------------------- numbers
 
@@ -350,16 +352,16 @@ def _fixed_lower(e, inst, x):
 STR_OF_INT = _op("str_of_int", "x: int -> str", _MAKES, _made_of_lower("pyj_decimal_of_int", "i64"), str, "str(x)",
                  traits=ONLY_MEMORY_ERROR)
 STR_OF_FLOAT = _op("str_of_float", "x: float -> str", _MAKES, _made_of_lower("pyj_decimal_of_float", "double"), str,
-                   "str(x), with the fewest digits that say it")
+                   "str(x), with the fewest digits that identify x")
 STR_FIXED = _op("str_fixed", "x: float -> str", _MAKES, _fixed_lower, lambda x, *, digits: f"{x:.{digits}f}",
-                "x with {digits} digits behind the point", eval_attrs=True, traits=ONLY_MEMORY_ERROR)
+                "x with {digits} digits after the point", eval_attrs=True, traits=ONLY_MEMORY_ERROR)
 
 
 class Style(NamedTuple):
-    """What a format says of a text, an int or a float, where compiled code writes it."""
+    """A format for a text, an int or a float that compiled code writes."""
 
-    digits: int  # behind the point of a float; -1: as str() writes it
-    width: int  # of the whole, filled with `fill`
+    digits: int  # after the point of a float; -1: as many as str() writes
+    width: int  # of the whole text, which is padded with `fill`
     align: str
     fill: str
     zeros: int  # the width up to which zeros follow the sign
@@ -418,7 +420,7 @@ def _styled_part(e, t, x: str, spec: str, style: Style) -> str:
 
 
 def _padding(e, part: str, style: Style) -> tuple[str | None, str | None]:
-    """What fills a part before it and behind it."""
+    """The padding before a part and the one after it."""
     length = _load(e, "i64", part, STR["length"])
     missing = e.assign(f"sub i64 {style.width - style.percent}, {length}")
     missing = e.assign(f"call i64 @llvm.smax.i64(i64 {missing}, i64 0)")
@@ -468,7 +470,7 @@ def _build_lower(e, inst, *values):
 
 STR_BUILD = Op("str_build", lambda types, attrs: Str, _MAKES, lower=_build_lower, partials=NONDIFF, eval_attrs=True,
                eval=lambda *parts, specs: "".join(map(format, parts, specs)),
-               doc="texts, ints and floats joined to one text, formatted as {specs} say")
+               doc="concatenate texts, ints and floats, each in the format that {specs} has for it")
 STR_TO_INT = _op("str_to_int", "s: str -> int", RAISES | HOST, _parsed_lower("pyj_decimal_to_int", "i64"), int,
                  "int(s)")
 STR_TO_FLOAT = _op("str_to_float", "s: str -> float", RAISES | HOST, _parsed_lower("pyj_decimal_to_float", "double"),
@@ -476,10 +478,10 @@ STR_TO_FLOAT = _op("str_to_float", "s: str -> float", RAISES | HOST, _parsed_low
                    "float(s)", UNVARIED)
 STR_PART_TO_INT = _op("str_part_to_int", "s: str, i: int, j: int -> int", RAISES | HOST,
                       _parsed_lower("pyj_decimal_part_to_int", "i64"), lambda s, i, j: int(s[i:j]),
-                      "int(s[i:j]), 0 <= i, j <= length")
+                      "int() of the characters from i to before j, 0 <= i, j <= length")
 STR_PART_TO_FLOAT = _op("str_part_to_float", "s: str, i: int, j: int -> float", RAISES | HOST,
                         _parsed_lower("pyj_decimal_part_to_float", "double"), lambda s, i, j: float(s[i:j]),
-                        "float(s[i:j]), 0 <= i, j <= length", UNVARIED)
+                        "float() of the characters from i to before j, 0 <= i, j <= length", UNVARIED)
 
 
 def _hash_lower(e, inst, x):
@@ -502,7 +504,7 @@ def _byte_lower(e, inst, b, i):
     return [e.assign(f"zext i8 {e.assign(f'load i8, ptr {at}, align 1')} to i64")]
 
 
-BYTES_AT = _op("bytes_at", "b: bytes, i: int -> int", PURE, _byte_lower, lambda b, i: b[i], "byte i, which there is",
+BYTES_AT = _op("bytes_at", "b: bytes, i: int -> int", PURE, _byte_lower, lambda b, i: b[i], "byte i, which exists",
                bounds=(0, 255), cost=1)
 
 
@@ -522,9 +524,9 @@ def _set_lower(e, inst, b, i, value):
 
 
 BYTEARRAY_AT = _op("bytearray_at", "b: bytearray, i: int -> int", reads(OBJECTS), _get_lower, lambda b, i: b[i],
-                   "byte i, which there is", bounds=(0, 255), cost=1)
+                   "byte i, which exists", bounds=(0, 255), cost=1)
 BYTEARRAY_SET = _op("bytearray_set", "b: bytearray, i: int, value: int", writes(OBJECTS), _set_lower,
-                    operator.setitem, "byte i, which there is, becomes the value, which is below 256", cost=1)
+                    operator.setitem, "store the value, which is below 256, as byte i, which exists", cost=1)
 
 
 def _slice_of(make: str, start):
@@ -545,6 +547,6 @@ BYTES_SLICE = _op("bytes_slice", "b: bytes, i: int, j: int -> bytes", _MAKES,
                   "the bytes from i to before j, 0 <= i <= j <= length")
 BYTEARRAY_SLICE = _op("bytearray_slice", "b: bytearray, i: int, j: int -> bytearray", _MAKES | reads(OBJECTS),
                       _slice_of("PyByteArray_FromStringAndSize", _place), lambda b, i, j: b[i:j],
-                      "a new one of the bytes from i to before j, 0 <= i <= j <= length")
+                      "a new bytearray with the bytes from i to before j, 0 <= i <= j <= length")
 
 TEXT_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}

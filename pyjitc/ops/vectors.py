@@ -41,7 +41,7 @@ def has_vector_form(inst: Inst) -> bool:
 
 
 class _Lanewise:
-    """The emitter as the lowering of an operation on numbers uses it, with vectors in the place of its numbers."""
+    """The emitter for the lowering of an operation on numbers, with vectors in place of the numbers."""
 
     def __init__(self, e, count: int):
         self.e, self.count, self.flags = e, count, e.flags
@@ -120,7 +120,7 @@ VECTOR_SPLAT = _op("vector_splat", lambda types, attrs: Vector(types[0], attrs["
 VECTOR_MAKE = _op("vector_make", lambda types, attrs: Vector(types[0], len(types)), lambda *lanes: lanes, _make_lower,
                   "the vector of these numbers", CHEAP)
 VECTOR_GET = _op("vector_get", lambda types, attrs: types[0].lane, lambda x, *, lane: x[lane], _get_lower,
-                 "the number in a {lane} of a vector", FREE, True)
+                 "the number in lane {lane} of a vector", FREE, True)
 VECTOR_ANY = _op("vector_any", lambda types, attrs: Bool, lambda x: any(x), _any_lower,
                  "whether a lane of a vector of bools is true", CHEAP)
 

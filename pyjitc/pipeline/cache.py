@@ -49,7 +49,7 @@ _TOTAL = "size"  # the name of the file with the size of the others
 _IO_ERRORS = (OSError, ValueError, TypeError, EOFError, KeyError, IndexError, AttributeError)
 
 # A variant: (objects that are loaded as one, objects of the helpers they call, entry, next, result text, {symbol:
-# recipe} as pairs, guards as (symbol, path, key, fingerprint, what it shares)); for a kernel (its parts, guards of
+# recipe} as pairs, guards as (symbol, path, key, fingerprint, shared numbers)); for a kernel (its parts, guards of
 # `portable.keep`).
 Variant = tuple
 _versions: list[str] = []
@@ -156,7 +156,7 @@ def folder() -> str:
 
 
 def limit() -> int:
-    """How many bytes the cache may hold."""
+    """The number of bytes that the cache may hold."""
     try:
         return int(max(float(environment("PYJITC_CACHE_SIZE")), 0.0) * 1e6)
     except (ValueError, OverflowError):

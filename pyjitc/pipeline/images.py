@@ -1,7 +1,7 @@
-"""Typed library functions on disk: what inference and simplification made of a library function is read by the next
-process that calls it with the same types.
+"""Typed library functions on disk: a process that calls a library function reads the result of inference and
+simplification from there if an earlier process has called the function with the same types.
 
-An *image* is what `Library.memo` has after a compile: a library function that the program calls, for argument types
+An *image* is an entry of `Library.memo` after a compile: a library function that the program calls, for argument types
 and constants, in the form in which it is inlined, with the functions that it still calls. As the interpreter does with
 bytecode, images are stored next to the package's files, in `__pycache__`, under a hash of the function, its arguments,
 and the versions of everything that makes typed IR; nothing is stored where PYTHONDONTWRITEBYTECODE is set. Lookups
@@ -9,9 +9,9 @@ cost little beside inference, so they are made for calls by the program, and for
 its operations.
 
 A function that is in two images becomes one function: each image names it by the hash of its specialisation. A function
-that refers to what has no name in other processes, such as a closure or an object of the program, has no image. Neither
-has one whose globals are not those of its module, as those of a function that `eval` makes in a namespace of its own:
-a name in its code does not say there which object it is.
+that refers to something without a name in other processes, such as a closure or an object of the program, has no image.
+Neither has a function whose globals are not those of its module, such as one that `eval` makes in a namespace of its
+own: other processes could not find the objects behind the names in its code.
 """
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ from . import cache
 
 __all__ = ["Images"]
 
-_MOST = 2048  # the most files
-_MOST_HELD = 500  # the most specialisations in memory
+_MOST = 2048  # the maximum number of files
+_MOST_HELD = 500  # the maximum number of specialisations in memory
 _PLAIN = (type(None), bool, int, float, complex, str, bytes)
 _NAMED = (type, FunctionType, BuiltinFunctionType, np.ufunc, type(np.sum))
 _NUMBERS = "biufc"  # kinds of dtypes whose values an image holds
@@ -102,7 +102,7 @@ class Images:
         return spec.typed
 
     def finish(self, stored: bool = True) -> None:
-        """The compile is at its end. stored: whether functions are in their final form, so that images of those that
+        """End a compile. stored: whether functions are in their final form, so that images of those that
         were looked for in vain can be stored."""
         missed, self.missed = self.missed, []
         made: dict[str, bytes] = {}
@@ -129,7 +129,7 @@ class Images:
                 del self.found[digest]
 
     def _pending(self, fresh: list[Spec]) -> list[Spec]:
-        """Enter specialisations in `found`; returns those that are being made."""
+        """Enter finished specialisations in `found`; returns those that are still being made."""
         pending = []
         for spec in fresh:
             try:
@@ -199,7 +199,7 @@ def _path(digest: bytes) -> str:
 
 
 def _code_key(code: CodeType) -> tuple:
-    """What distinguishes the code of two library functions."""
+    """The parts of a code object by which library functions are distinguished."""
     return (code.co_name, code.co_firstlineno, code.co_flags, code.co_argcount, code.co_posonlyargcount,
             code.co_kwonlyargcount, code.co_code, code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars,
             *((code.co_linetable, code.co_exceptiontable) if sys.version_info >= (3, 11) else (code.co_lnotab,)),
@@ -241,17 +241,17 @@ def _operation(op: ir.Op) -> tuple[str, str]:
 
 
 class _Encoder:
-    """Makes values that `marshal` writes. A value is itself, or a tuple of a tag and what it says."""
+    """Makes values that `marshal` writes. A plain value stays as it is; others become tuples of a tag and parts."""
 
     def __init__(self, images: Images):
         self.images = images
         self.numbers: dict[Type, int] = {}
-        self.types: list[tuple] = []  # (module, name of the kind, arguments), each behind those in its arguments
+        self.types: list[tuple] = []  # (module, name of the kind, arguments), each after those in its arguments
         self.operations: dict[ir.Op, int] = {}
         self.locs: dict[ir.Loc, int] = {}
         self.functions: dict[ir.Function, int] = {}
         self.nodes: dict[Any, int] = {}
-        self.trees: list[tuple] = []  # of nodes and leaves, each behind its parts
+        self.trees: list[tuple] = []  # of nodes and leaves, each after its parts
 
     def run(self, fn: ir.Function) -> tuple:
         self.functions[fn] = 0
@@ -330,7 +330,7 @@ class _Encoder:
         spec = fn.memo["spec"]
         digest = self.images.digest_of(spec)
         declared = fn.memo.get("declared")
-        if declared is None and ("rules" in fn.memo or "batched" in fn.memo):  # the function itself says what they are
+        if declared is None and ("rules" in fn.memo or "batched" in fn.memo):  # the function itself has them
             declared = spec.proto.globals["__name__"], spec.proto.qualname
             if getattr(_named(*declared), "__code__", None) is not spec.proto.code:
                 raise _NotStored

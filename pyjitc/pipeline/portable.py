@@ -113,7 +113,7 @@ def portable(part) -> bool:
 # -- fingerprints
 
 def fingerprint(value) -> tuple:
-    """What a constant of a compile means, as a key that another process makes of an equal one."""
+    """A key of the meaning of a constant: another process makes the same key for an equal constant."""
     cls = type(value)
     if cls in _SCALARS:
         return cls.__name__, repr(value)
@@ -128,7 +128,7 @@ def fingerprint(value) -> tuple:
 
 
 def _of_data(value, cls: type) -> tuple | None:
-    """The fingerprint of an array, of a number of NumPy, of a member of an enumeration, or of what holds constants."""
+    """The fingerprint of an array, a NumPy number, a member of an enumeration, or a value made of constants."""
     if isinstance(value, np.ndarray) and type(plain_array(value)) is np.ndarray:
         flags = value.flags  # read at run time: only its type is compiled in
         return (cls.__name__, _dtype_key(value.dtype), value.ndim, flags.c_contiguous, flags.f_contiguous,
@@ -141,7 +141,7 @@ def _of_data(value, cls: type) -> tuple | None:
         return "numpy", value.dtype.str, value.tobytes()
     if isinstance(value, tuple) and hasattr(cls, "_fields"):
         return ("namedtuple", fingerprint(cls), *map(fingerprint, value))
-    if cls is frozenset:  # in its order, which code may have followed, and which may be another one elsewhere
+    if cls is frozenset:  # in its order: code may depend on it, and another process may have another order
         return ("frozenset", *map(fingerprint, value))
     if cls is np.finfo or cls is np.iinfo:
         return cls.__name__, value.dtype.str
@@ -153,7 +153,7 @@ def _of_data(value, cls: type) -> tuple | None:
 
 
 def _of_definition(value, cls: type) -> tuple | None:
-    """The fingerprint of a module, a dtype, a code object, or what the body of a class defines besides functions."""
+    """The fingerprint of a module, a dtype, a code object, or a non-function that the body of a class defines."""
     if cls is ModuleType:
         return ("module", value.__name__) if sys.modules.get(value.__name__) is value else (LITERAL, Literal(value))
     if isinstance(value, np.dtype):
@@ -234,8 +234,8 @@ def sharing(value, seen: dict[int, int]) -> tuple[int, ...]:
 
 
 def shared_by(values, roots=()) -> list[tuple[int, ...]]:
-    """What the values of all guards of some code share with one another, and with the functions among the arguments:
-    those are part of the code, other arguments differ from call to call."""
+    """The objects that the values of all guards of some code share with one another, as numbers (`sharing`), and with
+    the functions among the arguments: those are part of the code, other arguments differ from call to call."""
     seen: dict[int, int] = {}
     for root in roots:
         for one in objects_in(root):
@@ -404,14 +404,14 @@ class Paths:
                     self.add(cls, (name,))
         for guard in guards:
             self.known.update(_of_library(guard.container))
-        # An argument last: what is also in a global is another object in the next call.
+        # Arguments come last: an argument that is also in a global may be another object in the next call.
         waiting = list(guards)
         for n, root in enumerate(roots):
             self.add(root, (n,))
             waiting = self._follow(waiting)
 
     def _follow(self, waiting: list[Guard]) -> list[Guard]:
-        """Adds the values of the guards whose containers are known; returns the other guards."""
+        """Add the values of the guards whose containers are known; returns the other guards."""
         while waiting:
             rest = []
             for guard in waiting:
@@ -542,7 +542,7 @@ def restore(kept: tuple, roots) -> tuple[Guard, ...] | None:
 # -- objects to which code refers
 
 def recipe(value, paths: Paths) -> tuple:
-    """How to find `value` for another function object or in another process."""
+    """A description by which another function object or process finds `value` (see `rebuild`)."""
     path = paths.known.get(id(value))
     if _is_constant(value) and (path is None or not _is_one_object(value)):
         return "constant", value

@@ -1,6 +1,6 @@
 """From a Python function and argument types to native code: the stages of the compiler, in order.
 
-    generic(function)                          what its bytecode says: IR without types
+    generic(function)                          IR without types, made from its bytecode
     infer(function, types, options, library)   typed IR, how it is called, what it depends on
     optimise(functions, options)               after the passes; `optimise_device` and `optimise_block` are for kernels
     compile_signature(function, types, ...)    all of it, and the object code for this processor
@@ -113,7 +113,7 @@ def infer(function, types, options: Options, library=LIBRARY, lists=False) -> Ty
 
     with timed("infer"), extended.as_in_numba(options.numba) if options.numba else nullcontext():
         if not functions.prototype_of(function).library:
-            LIBRARY.finish(stored=False)  # what an earlier compile has left that failed
+            LIBRARY.finish(stored=False)  # discards what a failed compile has left
         try:
             try:
                 typed, spec, dependencies = found(options)
@@ -210,7 +210,7 @@ def optimise_device(module, options: Options, body):
 
 
 def optimise_block(module, options: Options):
-    """(a kernel, the first of `module`, as functions of which the first runs a block on the CPU; its plan)."""
+    """(functions made of a kernel, the first of `module`; the first of them runs a block on the CPU; their plan)."""
     with _passes(module[0]):
         found = grid.run_module(module, options, _body, recursive, _observer())
     LIBRARY.finish()

@@ -76,9 +76,9 @@ def _find(name: str):
 
 
 def address(name: str) -> int | None:
-    """Address of the Fortran function, such as 'dgemm'. That of `THREADS`, which only OpenBLAS has, is with another
-    BLAS a function that returns the largest int: the number of threads is not known, and code that was compiled beside
-    OpenBLAS can still be loaded."""
+    """The address of a Fortran function, such as 'dgemm'. In place of `THREADS`, which only OpenBLAS has, other BLAS
+    libraries get a function that returns the largest int, since the number of threads is not known: code that was
+    compiled beside OpenBLAS can still be loaded."""
     place = _find(name)
     if place is None and name == THREADS:
         return _unknown_number()

@@ -62,13 +62,13 @@ class Callable_:
         return []
 
     def conversions(self, operands) -> tuple:
-        """The arguments of a call from compiled code as a signature of `converting` asks for them, and a function that
-        gives the converted result, or None."""
+        """The arguments of a call from compiled code, converted for a signature of `converting`; and a function that
+        converts the result, or None."""
         return operands, None
 
 
 class ByCount:
-    """A callable that is another compiled function for each number of arguments."""
+    """A callable that has a separate compiled function for each number of arguments."""
 
     def for_count(self, count: int):
         """The function for so many positional arguments."""

@@ -188,7 +188,7 @@ class Device(DeviceNames):
         return self.driver._get("cuDeviceGetDefaultMemPool", c_void_p, self.handle)
 
     def call(self, name: str, *args, ready: bool = False) -> bool:
-        """A function of the driver in this device's context."""
+        """Call a function of the driver in this device's context."""
         self.driver.call("cuCtxSetCurrent", self.context)
         return self.driver.call(name, *args, ready=ready)
 

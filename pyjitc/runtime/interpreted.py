@@ -83,7 +83,7 @@ def as_exception(x, message):
 
 
 def _wanted(classes) -> tuple:
-    """The classes behind `except`."""
+    """The classes of an `except` clause, as a tuple."""
     wanted = classes if isinstance(classes, tuple) else (classes,)
     for cls in wanted:
         if not (isinstance(cls, type) and issubclass(cls, BaseException)):
@@ -97,7 +97,7 @@ def matches(error, classes):
 
 
 def group_match(error, classes):
-    """What `except* classes` makes of an exception: (the rest, what it catches, the exception that is handled then)."""
+    """The parts of an exception for `except* classes`: (the rest, the caught part, the exception handled then)."""
     if any(issubclass(cls, BaseExceptionGroup) for cls in _wanted(classes)):
         raise TypeError("catching ExceptionGroup with except* is not allowed. Use except instead.")
     caught, rest = None, error

@@ -15,7 +15,7 @@ def _read(kind, owner, offset):
 
 
 class Unexpected(Exception):
-    """Raised where a layout is another one, with the name of what has it."""
+    """Raised where a layout differs from the expected one, with the name of the kind of objects."""
 
 
 def _need(condition: bool, what: str) -> None:
@@ -101,7 +101,7 @@ def dict_is_known(p) -> bool:
             else:
                 size = 1 << byte.from_address(keys + p.KEYS["size"]).value
                 width = (1 << byte.from_address(keys + p.KEYS["bytes"]).value) // size
-                short = names and not room  # a table that is made with room is for any keys
+                short = names and not room  # a table that is made with room accepts any keys
                 if byte.from_address(keys + p.KEYS["kind"]).value != short:
                     return False
             if size * 2 // 3 < count or size & size - 1 or width != (1 if size <= 0xFF else 2 if size <= 0xFFFF else 4):

@@ -401,8 +401,8 @@ _grows: list = []
 
 
 def _str_grows() -> ctypes.c_int64:
-    """1 where small objects are in blocks of multiples of 16 bytes, and the C library knows the size of larger ones:
-    with the interpreter's own allocator, unless it is in debug mode."""
+    """A word that is 1 where small objects are in blocks of multiples of 16 bytes, and the C library knows the size of
+    larger ones: with the interpreter's own allocator, unless it is in debug mode."""
     if not _grows:
         python, libc = ctypes.pythonapi, _libraries[0]
         try:
@@ -425,15 +425,15 @@ _characters: list = []
 
 
 def _all_characters() -> ctypes.Array:
-    """The str objects of the characters below 256, of which the interpreter has one each and never frees them."""
+    """The str objects of the characters below 256: the interpreter has one for each, and never frees them."""
     if not _characters:
         _characters.append((ctypes.py_object * 256)(*map(chr, range(256))))
     return _characters[0]
 
 
 def _keep_freed_memory() -> None:
-    """Make the C library keep freed memory, that of arrays which compiled code makes, and of those which its callers
-    make around it. It returns freed memory to the system, which clears each page again when it is used next: up to ten
+    """Make the C library keep the freed memory of arrays, those of compiled code and those that its callers make
+    around it. It returns freed memory to the system, which clears each page again when it is used next: up to ten
     times the cost of a loop over an array of some megabytes. Freeing one block of this size raises the dynamic
     threshold of mallopt(3), as a program's own first block of the size would. None of its pages is touched."""
     libc = _libraries[0]

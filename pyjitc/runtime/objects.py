@@ -20,7 +20,7 @@ from . import platform
 __all__ = ["attributes_of", "classes_in", "declare_object_class", "hides", "is_object_class", "slots_of", "type_of",
            "type_of_object", "with_attributes", "with_parts"]
 
-_MOST_LOOKED_AT = 1024  # the most objects that are inspected for one type; compiled code checks the types in others
+_MOST_LOOKED_AT = 1024  # the maximum number of objects inspected for one type; compiled code checks the others
 _known: dict[type, bool] = {}
 _declared: weakref.WeakSet = weakref.WeakSet()
 # objects with these attributes are passed as the array that they stand for
@@ -223,7 +223,7 @@ def type_of_object(value) -> Type | None:
 
 
 def classes_in(t: Type) -> list[type]:
-    """The classes of the program of which a value of type `t` is or contains objects."""
+    """The classes of the program whose objects a value of type `t` is or contains."""
     found: list[type] = []
 
     def note(part):

@@ -1,7 +1,7 @@
 """Names of loaded code for profilers on Linux (PYJITC_PERF=1).
 
-The code of each image is written to an ELF file with a table of its functions, and mapped from there over the image, so
-that what looks up addresses in mapped files knows them: `perf report`, `perf annotate`, `py-spy --native`. The files
+The code of each image is written to an ELF file with a table of its functions, and mapped from there over the image:
+tools that look up addresses in mapped files find them, such as `perf report`, `perf annotate`, `py-spy --native`. Files
 stay after the process, for `perf report`, in a temporary folder that only its owner may read; a later process removes
 them when they are a day old. Where they cannot be mapped, as in a folder that allows no executable code, `perf` finds
 the names in /tmp/perf-PID.map, in which there is a line for each function. The interpreter writes to the same file with
@@ -61,13 +61,13 @@ def _remove_old() -> None:
 
 
 def _in_child() -> None:
-    """The child of a fork has the code too: it writes a list of its own, and its further files to its own folder."""
+    """Let the child of a fork, which has the code too, write a list of its own, and further files to its own folder."""
     _folders.clear()
     _write(_lines)
 
 
 def tell(base: int, size: int, functions) -> None:
-    """Give the functions of an image, (address, size, name) each, their names. base, size: where its code is."""
+    """Tell profilers the functions of an image, (address, size, name) each. base, size: where its code is."""
     named = [(address, length, f"pyjitc::{name}") for address, length, name in functions]
     if not _lines:
         os.register_at_fork(after_in_child=_in_child)

@@ -113,7 +113,7 @@ def require_native() -> None:
         raise ABIError("native code needs a Python with the global interpreter lock")
 
 
-_MOST_MARKS = 64  # the most files that say so
+_MOST_MARKS = 64  # the maximum number of files of `_mark`
 _checked: list = []  # []: not checked yet; [None]: no mismatch; [ABIError]: a mismatch
 
 
@@ -149,8 +149,8 @@ def _compare() -> None:
 
 
 def _mark() -> str | None:
-    """The file, beside the bytecode of this module, by which a process says that what this module compares is right for
-    this Python and NumPy; None where bytecode is not kept, or NumPy's files are gone since it was imported."""
+    """The file, beside the bytecode of this module, by which a process records that the layouts are as expected for
+    this Python and NumPy; None where bytecode is not kept, or NumPy's files were removed since it was imported."""
     cached = __spec__.cached
     try:
         core = os.stat(numpy_core().__file__)

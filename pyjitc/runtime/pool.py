@@ -44,7 +44,7 @@ RECORD = {"number": 0, "region": 8, "chunk": 16, "limit": 24, "size": 32}
 RECORD_BYTES = 48
 SLOTS, SLOT_BYTES, SLOTS_AT = 32, 256, 128
 STACK = 64 << 20  # bytes of a worker's stack; only pages that are used take memory
-CHUNKS = 256  # the most parts of a parallel loop: their number must not depend on that of threads
+CHUNKS = 256  # the maximum number of chunks of a parallel loop, which must not depend on the number of threads
 
 _found: list = []  # the memory, once it was allocated
 
@@ -98,12 +98,12 @@ def _begin(start: int) -> None:
 
 
 def _close() -> None:
-    """While the interpreter ends, regions run on their caller only: a worker would wait for ever (gates.py)."""
+    """Let regions run on their caller only while the interpreter ends: a worker would wait for ever (gates.py)."""
     _put(_found[1] + STATE["closed"], ctypes.c_uint32, 1)
 
 
 def _empty() -> None:
-    """The pool of a child process, which has none of the parent's threads."""
+    """Reset the pool in a child process, which has none of the parent's threads."""
     start = _found[1]
     for name in ("epoch", "sleepers", "workers", "starting", "resting"):
         _put(start + STATE[name], ctypes.c_uint32, 0)

@@ -20,7 +20,7 @@ _library: list = []
 
 
 def address(name: str) -> int | None:
-    """The address of NumPy's C function with a name `random_...`, or of what another name stands for: `global` for the
+    """The address of NumPy's C function with a name `random_...`, or of what another name means: `global` for the
     RandomState behind np.random's functions, `Generator` and `RandomState` for the classes, `Python` for random.Random,
     and `python_global`, `normal_tables` and `twister` for the results of the functions below. None where it is not
     found."""

@@ -89,7 +89,7 @@ that makes a step of it:
 
     PyObject *next(NativeIterator *self) { return PyObject_Vectorcall(self->step, &self, 1, NULL); }
 
-`caller` is a C function of four words that calls a Python function with them, which C cannot tell from one of its own:
+`caller` makes a C function with four word-sized parameters, which calls a Python function with them:
 
     int call(void *a, void *b, void *c, void *d) {
         PyObject *result = PyObject_CallFunction(function, "KKKK", a, b, c, d);
@@ -99,8 +99,8 @@ that makes a step of it:
     }
 
 `signals` lets Python handle signals, for polls of loops. It is a thunk because it saves all registers but r11, rax and
-those of vectors (LLVM's `preserve_mostcc`), and every loop needs it. It takes the interpreter lock for code that runs
-without; where the thread holds the lock that costs a few nanoseconds:
+those of vectors (LLVM's `preserve_mostcc`), and every loop needs it. It takes the interpreter lock, since
+code may run without it; where the thread already holds the lock, that costs a few nanoseconds:
 
     int signals(void) {
         PyGILState_STATE state = PyGILState_Ensure();
@@ -319,7 +319,7 @@ def signals() -> int:
 
 
 def caller(function: object) -> int:
-    """The address of a C function of four words that calls `function` with them, as ints."""
+    """The address of a C function with four word-sized parameters, which calls `function` with them, as ints."""
     text = ctypes.create_string_buffer(b"KKKK")
     for part in (function, text):
         never_freed(part)

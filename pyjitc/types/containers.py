@@ -16,7 +16,7 @@ class Container(Type):
     the item: the container may have got other items.
 
     During inference a parameter is a type variable, a `Content`; in types from `typeof` and in typed IR it is a type
-    (`opened`, `closed`). A type of which nothing is known yet is Undefined."""
+    (`opened`, `closed`). A type about which nothing is known yet is Undefined."""
 
     __slots__ = ()
     counted = "object"
@@ -144,7 +144,7 @@ class Within(Type):
     level: int
     counted = "enclosing"
     inner = True
-    held = ()  # what the object around it holds counts there
+    held = ()  # its values are counted as those of the object around it
 
     def _text(self):
         return f"within({self.level})"

@@ -378,7 +378,7 @@ class Dual(Composite):
 
     Every value of type `narrow` that occurs there is exactly representable in type `wide`, so that operations which
     need not distinguish the two only read the wide value. Representation: the wide value, and a bool that is True where
-    the number has type `narrow`. low, high: the least and the greatest int that it can be then, or None where that is
+    the number has type `narrow`. low, high: the smallest and the largest int that it can be then, or None where that is
     not known. Only inference makes duals (infer/duals.py); items of tuples and lists are unions."""
 
     __slots__ = fields = ("narrow", "wide", "low", "high")

@@ -115,7 +115,7 @@ TIME_UNITS = ("Y", "M", "W", "", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs
 
 
 class NpTime(_NumPyScalar):
-    """NumPy datetime64 (kind 'M') or timedelta64 ('m'): a 64-bit number of `count` units, of which the least is NaT.
+    """NumPy datetime64 (kind 'M') or timedelta64 ('m'): a 64-bit number of `count` units, whose minimum is NaT.
 
     It is no number: its operations are those in lib/np/dates."""
 

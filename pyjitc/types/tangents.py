@@ -31,8 +31,8 @@ def varies(t: Type) -> bool:
 
 
 def is_one_of_numbers(t: Type) -> bool:
-    """Whether t is a float64 on some paths, and an int or a float32 on others: `sum` of no arrays, or a sum over the
-    items of a tree of which some are float32, which is float64 once one of the others is added."""
+    """Whether t is a float64 on some paths, and an int or a float32 on others: a `sum` of no arrays, or a sum over a
+    tree with float32 and float64 items, which becomes a float64 when the first of these is added."""
     return type(t) is Union and any(m in (Float, float64) for m in t.members) and all(
         is_integer(m) or m in (Float, float64, float32) for m in t.members)
 

@@ -38,7 +38,7 @@ del _name, _class
 
 # dtypes of native byte order by NumPy's type numbers
 _BY_NUMBER = {np.dtype(cls).num: t for cls, t in _EXACT.items() if issubclass(cls, np.generic)}
-# the most items of a tuple argument, with those of tuples in it: loops over more would compile for seconds
+# the maximum number of items of a tuple argument, with those of tuples in it: loops over more compile for seconds
 _MAX_TUPLE = 100
 _KNOWN_CLASSES = (enum.Enum, type, pytypes.ModuleType, pytypes.BuiltinFunctionType, np.ufunc, type(np.sum))
 
