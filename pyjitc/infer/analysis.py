@@ -20,7 +20,8 @@ from ..types.kinds import (
 from .evaluate import Evaluator
 from .join import AV, join, same_constant
 from .meaning import (
-    UNKNOWN, Again, Mismatch, NotNative, NeedsDisplays, NeedsList, NeedsObjects, Operand, RecursiveGenerator, Restart,
+    UNKNOWN, Again, Mismatch, NotConstant, NotNative, NeedsDisplays, NeedsList, NeedsObjects, Operand,
+    RecursiveGenerator, Restart,
 )
 from .names import has_generator, is_of_python
 
@@ -191,6 +192,8 @@ class Analysis:
                     findings.returned = True
                     findings.lists.clear()  # what was found about lists inside such dicts may no longer hold
                     raise Restart from None
+                if isinstance(error, NotConstant) and not self.spec.proto.library:
+                    self.session.ask_for_constants(self.spec)
                 self.refuse(block, inst, error)
                 return
             except TooLarge:

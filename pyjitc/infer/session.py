@@ -54,8 +54,8 @@ class Findings:
     """Facts found by inference that it needs from its start: where it finds a new one, it restarts with a new Session
     and these findings."""
 
-    __slots__ = ("as_objects", "asks", "captured", "cells", "changed", "classes", "constant", "decorated", "every",
-                 "functions", "generators", "left", "lengths", "lists", "returned", "sums")
+    __slots__ = ("as_objects", "asks", "captured", "cells", "changed", "classes", "constant", "constants", "decorated",
+                 "every", "functions", "generators", "left", "lengths", "lists", "returned", "sums")
 
     def __init__(self, asks=False):
         # whether the interpreter runs functions of Python's library without native form (interpreted_library.py)
@@ -72,6 +72,7 @@ class Findings:
         self.left: dict[pytypes.CodeType, Mismatch] = {}  # code of functions that `jit` leaves to the interpreter
         self.returned = False  # whether dict displays that are returned are no dicts (NeedsDisplays)
         self.generators = False  # whether stored generators are those of the interpreter, under `jit`
+        self.constants: set[pytypes.CodeType] = set()  # code of functions in which constant arguments are constants
         # dicts of the program by id: those whose items were taken as constants, and those that have other uses
         self.constant: dict[int, object] = {}
         self.changed: dict[int, object] = {}
@@ -142,6 +143,7 @@ class Session:
         self.analysis_class = analysis
         self.options = options
         self.hands_constants = options.numba == "constants"
+        self.withheld: set[pytypes.CodeType] = set()  # code of functions in which constant arguments are no constants
         self.specs: dict[Any, Spec] = {}
         self.order: list[Spec] = []
         self.dependencies: dict[tuple, Dependency] = {}
@@ -278,7 +280,10 @@ class Session:
             args = tuple((t, v if isinstance(v, _KEY_CONSTANTS) and not _holds_object(t) else UNKNOWN)
                          for t, v in args)
         else:
-            args = tuple((t, only_value(t)) for t, _ in args)
+            given = proto.code in self.findings.constants
+            if not given and not proto.library and any([_is_choice(v) for _, v in args]):
+                self.withheld.add(proto.code)
+            args = tuple((t, v if given and _is_choice(v) else only_value(t)) for t, v in args)
         # Under `parallel` a library function that folds a whole array calls another template (Evaluator.nest); under
         # `numba` some operations have another meaning.
         key = (proto, tuple((t, self._hashed(v)) for t, v in args), closure and closure[0],
@@ -297,7 +302,8 @@ class Session:
                     and self._nested(proto, caller) > _MAX_NESTED_DISPLAYS:
                 raise NeedsList  # each recursive call has a longer display
             if count > most:
-                raise NotNative(f"{proto.qualname} is called with more than {most} combinations of argument types",
+                what = "argument types and constants" if proto.code in self.findings.constants else "argument types"
+                raise NotNative(f"{proto.qualname} is called with more than {most} combinations of {what}",
                                 "make the recursion end on a run-time value, or keep the argument types the same")
             spec = Spec(proto, args, closure, function)
             spec.caller = caller
@@ -315,6 +321,18 @@ class Session:
                 finally:
                     self.depth -= 1
         return spec
+
+    def ask_for_constants(self, spec: Spec) -> None:
+        """Handle an error in `spec`, that a value must be a constant. Where functions that lead there are
+        called with constants, these are constants in them from now on; inference restarts."""
+        reached = [spec]
+        for one in reached:  # appended to during the iteration
+            calls = [analysis for analysis, _ in (*(one.dependents or ()), one.caller or (None, None))]
+            reached += {analysis.spec for analysis in calls if analysis is not None}.difference(reached)
+        codes = {one.proto.code for one in reached if not one.proto.library} - self.findings.constants
+        if not codes.isdisjoint(self.withheld):
+            self.findings.constants |= codes
+            raise Restart
 
     def attribute(self, cls: type, name: str) -> Content:
         """The one type variable of a compile for an attribute that objects of a class store."""
@@ -500,6 +518,11 @@ def only_value(t: Type):
     if t is Unbound:
         return UNBOUND
     return ... if t is Ellipsis_ else UNKNOWN
+
+
+def _is_choice(value) -> bool:
+    """Whether a constant is of a kind that chooses code: an axis, a shape, a mode, a name."""
+    return type(value) in (int, bool, str) or type(value) is tuple and all(map(_is_choice, value))
 
 
 def _hashed(value):

@@ -24,9 +24,17 @@ _FINE = ("agrees", "refused", "not finite", "raises", "no number in reverse mode
          "batch refused")
 
 
+def _failed(error):
+    """The word for what a derivative raised: whether it says that there is none, or fails otherwise."""
+    from pyjitc import TypingError, UnsupportedError
+    refused = isinstance(error, UnsupportedError) or (
+        isinstance(error, TypingError) and error.diagnostic.message.endswith(("no derivative", "not compiled yet")))
+    return "refused" if refused else "error"
+
+
 def outcome(seed, options=()):
     """(word, detail) of the program of a seed."""
-    from pyjitc import UnsupportedError, jvp, value_and_grad
+    from pyjitc import jvp, value_and_grad
 
     random = np.random.default_rng(5)
     x, m = random.normal(size=6), random.normal(size=(6, 6)) * 0.4
@@ -46,10 +54,8 @@ def outcome(seed, options=()):
     try:
         value, (by_x, by_a, by_m) = value_and_grad(function, (0, 1, 2))(x, 0.8, m, 3)
         again, change = jvp(function, (x, 0.8, m, 3), (dx, da, dm, None))
-    except UnsupportedError as error:
-        return "refused", str(error).partition("\n")[0]
     except Exception as error:
-        return "error", f"{type(error).__name__}: {error}".partition("\n")[0]
+        return _failed(error), f"{type(error).__name__}: {error}".partition("\n")[0]
     if not np.array_equal(value, again, equal_nan=True) or not np.allclose(value, expected, exact, exact,
                                                                              equal_nan=True):
         return "VALUE", f"{value} {again} {expected}"
@@ -85,13 +91,11 @@ def outcome(seed, options=()):
 
 
 def _in_bounded_memory(function, args, expected, exact):
-    from pyjitc import UnsupportedError, value_and_grad
+    from pyjitc import value_and_grad
     try:
         value, gradients = value_and_grad(function, (0, 1, 2), memory=400)(*args)
-    except UnsupportedError as error:
-        return "memory refused", str(error).partition("\n")[0]
     except Exception as error:
-        return "memory error", f"{type(error).__name__}: {error}".partition("\n")[0]
+        return f"memory {_failed(error)}", f"{type(error).__name__}: {error}".partition("\n")[0]
     for found, wanted in zip((value, *gradients), expected):
         if not np.allclose(found, wanted, exact, exact, equal_nan=True):
             return "MEMORY", f"{found} {wanted}"
@@ -101,7 +105,7 @@ def _in_bounded_memory(function, args, expected, exact):
 def _batched(function, args, exact):
     """Batches of values and of gradients, and the gradient of the sum of a batch, in which examples take other paths
     than each other."""
-    from pyjitc import UnsupportedError, value_and_grad, vmap
+    from pyjitc import value_and_grad, vmap
     x, a, m, n = args
     xs = np.stack([x, x[::-1] * 0.5, x + 1.0, -x]).astype(x.dtype)
     scales = np.array([a, -0.3, 1.7, 0.2])
@@ -122,10 +126,8 @@ def _batched(function, args, exact):
         try:
             with np.errstate(all="ignore"):
                 found = one()
-        except UnsupportedError as error:
-            return "batch refused", f"{what}: {error}".partition("\n")[0]
         except Exception as error:
-            return "batch error", f"{what}: {type(error).__name__}: {error}".partition("\n")[0]
+            return f"batch {_failed(error)}", f"{what}: {type(error).__name__}: {error}".partition("\n")[0]
         for y, z in zip(found, want, strict=True):
             scale = 1 + np.max(np.abs(z[np.isfinite(z)]), initial=0.0)
             if not np.allclose(y, z, exact, exact * scale, equal_nan=True):
@@ -135,14 +137,12 @@ def _batched(function, args, exact):
 
 def _second(function, args, tangents):
     """The derivative of the gradient by x in one direction."""
-    from pyjitc import UnsupportedError, grad, jvp
+    from pyjitc import grad, jvp
     by_x = grad(function)
     try:
         change = jvp(by_x, args, tangents)[1]
-    except UnsupportedError as error:
-        return "second refused", str(error).partition("\n")[0]
     except Exception as error:
-        return "second error", f"{type(error).__name__}: {error}".partition("\n")[0]
+        return f"second {_failed(error)}", f"{type(error).__name__}: {error}".partition("\n")[0]
 
     def at(h):
         return by_x(*[x if t is None else x + h * t for x, t in zip(args, tangents)])
@@ -201,6 +201,8 @@ def main(first, last, options):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) < 3 or "--help" in sys.argv:
+        sys.exit(__doc__)
     given = [x for x in sys.argv[1:] if not x.startswith("--")]
     chosen = [x for x in sys.argv[1:] if x.startswith("--")]
     if given[0] == "batch":
