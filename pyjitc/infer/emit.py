@@ -308,7 +308,7 @@ class _Emission:
         elif op is control.RETURN:
             left = self.analysis.meaning.get(inst)
             if left is not None:  # returned as a Python object: see leaving.py
-                value = self.expr(left)
+                value = self.meaning(left, meaning_av(left) if type(left) is Split else None)
                 if self.block is not None:
                     self.terminate(control.RETURN, [self.convert(value, self.fn.result)])
                 return

@@ -29,7 +29,7 @@ from ..runtime.dispatcher import Callable_
 from ..types.classes import FIXED_MODULES, namespace
 from ..types.kinds import (
     Attributes, Bool, Container, DictDisplay, Exception_, Function, FunctionObject, Generator, Iterator, ListDisplay,
-    Method, NoneType, Object, ObjectOf, Singleton, Struct, TooLarge, Tuple, all_parts, any_part, members_of,
+    Method, NoneType, Object, ObjectOf, Singleton, Struct, TooLarge, Tuple, Union, all_parts, any_part, members_of,
 )
 from . import boxed as by
 from .boxed import by_python
@@ -166,10 +166,17 @@ class Forgiving(Evaluator):
         if not (is_method or inst.op in _STORES) or not any([any_part(x.type, is_kept_as_object)
                                                              for x in operands[first:]]):
             return None
+        for x in operands[first:]:
+            if type(x.type) is Union and any_part(x.type, _is_iterator):
+                return self.settle(self.cases(x, lambda one: self.stored_as_asked(inst, [
+                    one if y is x else y for y in operands])))
         try:
             return Evaluator.handled(self, inst, [*operands[:first], *map(self.as_object, operands[first:])])
         except Mismatch:
             return None
+
+    def stored_as_asked(self, inst, operands):
+        return (self.stored_as_objects(inst, operands) or Evaluator.handled(self, inst, operands))[0]
 
     def as_object(self, x):
         if isinstance(x.type, Method) and is_kept_as_object(x.type):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ..ops import pyobject, structure
 from ..runtime import interpreted
-from ..types.kinds import Function, FunctionObject, Iterator, Object, Tuple, any_part
+from ..types.kinds import Function, FunctionObject, Iterator, Object, Tuple, Union, any_part
 from . import boxed
-from .meaning import Apply, Const, Expr
+from .meaning import Apply, Const, Expr, Operand
 from .names import needs_objects
 
 __all__ = ["handed_out", "leaving"]
@@ -24,6 +24,8 @@ def leaving(evaluator, x: Expr) -> Expr:
     if isinstance(t, Tuple) and any_part(t, lambda part: isinstance(part, (Function, FunctionObject, Iterator))):
         parts = [leaving(evaluator, Apply(structure.TUPLE_GET, x, index=n)) for n in range(len(t.elements))]
         return Apply(structure.TUPLE_MAKE, *parts, cls=t.cls)
+    if type(t) is Union and type(x) is Operand and any_part(t, lambda part: isinstance(part, Iterator)):
+        return evaluator.cases(x, lambda one: leaving(evaluator, one))
     needs_objects(t)
     return x
 

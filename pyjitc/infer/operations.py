@@ -223,8 +223,7 @@ class Operations(Variables):
             return self.attribute_of_metaclass(holder, name)
         if type(value) is classmethod and own(holder, name) is value:
             return Apply(structure.METHOD_MAKE, x, name=name)
-        if type(value) is classmethod or type(value) is pytypes.ClassMethodDescriptorType and (
-                self.library.rule_for(value) is None):
+        if type(value) is classmethod or type(value) is pytypes.ClassMethodDescriptorType:
             value = _bound(holder, name, value)
         if is_descriptor(value):
             given = constant(value), constant(None), x

@@ -4,6 +4,7 @@ values is in their protocols (protocol.py), which operations.py calls.
 from __future__ import annotations
 
 import builtins
+import itertools
 import types as pytypes
 from functools import partial
 from typing import Any, Callable
@@ -150,7 +151,8 @@ class Library:
         rule = self.calls.get(id(target))
         if rule is None and (module := py_index.module_of(target)) is not None:
             rule = module.CALLS.get(target)
-            if rule is not None:
+            # a class method is a new object at each access
+            if rule is not None and not isinstance(getattr(target, "__self__", None), type):
                 self.calls[id(target)] = rule
         if rule is None and _may_be_of_numpy(target) and (rule := index.rule_of(target)) is not None:
             self.calls[id(target)] = rule
@@ -195,7 +197,7 @@ class Library:
         """Whether a call of `target` returns an iteration state, which becomes an object if it is used more than
         once."""
         return isinstance(target, type) and (target in _ITERATORS or target.__module__ == "itertools") or (
-            type(target).__name__ == "classmethod_descriptor" and target.__name__ == "from_iterable")
+            type(target) is pytypes.BuiltinFunctionType and target == itertools.chain.from_iterable)
 
     # -- operations
 

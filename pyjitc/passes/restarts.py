@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import operator
 from collections import Counter, deque
+from typing import Callable, NamedTuple
 
 from ..ir import core as ir
-from ..ir.cfg import blocks_after, closure, reverse_postorder, successors
+from ..ir.cfg import blocks_after, closure, predecessors, reverse_postorder, successors
 from ..ops import containers, control, exceptions, memory, pyobject, structure, tables
 from ..ops.structure import RETYPE
 from ..types.classes import is_fixed
@@ -50,13 +51,11 @@ def run(functions: list[ir.Function], redo: bool = False) -> None:
     read = _read_results(functions)
     silent = frozenset() if read else _SILENT
     aliases = {fn: Aliases(fn) for fn in functions}
-    quiet = set(functions)  # functions that write nothing, even if they are recursive
-    while True:
-        loud = {fn for fn in quiet if any([_seen(inst, aliases[fn], quiet, own, silent) for block in fn.blocks
-                                           for inst in block.insts])}
-        if not loud:
-            break
-        quiet -= loud
+    always = _largest(functions, lambda fn, found: any([
+        _seen(inst, aliases[fn], _Quiet(found, found), own, silent) for block in fn.blocks for inst in block.insts]))
+    quiet = _Quiet(always, always if len(always) == len(functions) else _largest(functions, lambda fn, found: any([
+        _seen(inst, aliases[fn], _Quiet(always, found), own, silent) for block in _returning(fn)
+        for inst in block.insts])))
     early = {fn: _unwritten(fn, aliases[fn], quiet, own, silent) for fn in functions}
     late = set()  # functions that may be called after a write
     changed = True
@@ -87,6 +86,27 @@ def run(functions: list[ir.Function], redo: bool = False) -> None:
                     looks = -1 if n or block in blocks_after(block) else _SOME
     if restart or looks:
         functions[0].flags = functions[0].flags._replace(restart=restart, looks=looks)
+
+
+class _Quiet(NamedTuple):
+    """The functions that write nothing that outlives the call, and those that write nothing unless they raise."""
+
+    always: set[ir.Function]
+    returning: set[ir.Function]
+
+
+def _largest(functions: list[ir.Function], is_loud: Callable) -> set[ir.Function]:
+    """The functions of a module, even if they are recursive, that are not loud if those in the result are not."""
+    quiet = set(functions)
+    while loud := {fn for fn in quiet if is_loud(fn, quiet)}:
+        quiet -= loud
+    return quiet
+
+
+def _returning(fn: ir.Function) -> dict[ir.Block, None]:
+    """The blocks of a function from which it may return without an exception."""
+    return closure([block for block in fn.blocks if block.insts[-1].op is control.RETURN],
+                   predecessors(fn.blocks).__getitem__)
 
 
 def _leaves(inst: ir.Inst) -> bool:
@@ -164,7 +184,7 @@ def _read_results(functions: list[ir.Function]) -> bool:
     return False
 
 
-def _unwritten(fn: ir.Function, aliases: Aliases, quiet: set[ir.Function], own: set[ir.Value],
+def _unwritten(fn: ir.Function, aliases: Aliases, quiet: _Quiet, own: set[ir.Value],
                silent: frozenset) -> set[ir.Inst]:
     """The instructions of a function before which it has certainly written nothing that outlives the call."""
     blocks = reverse_postorder(fn)
@@ -180,9 +200,10 @@ def _unwritten(fn: ir.Function, aliases: Aliases, quiet: set[ir.Function], own: 
     return found
 
 
-def _seen(inst: ir.Inst, aliases: Aliases, quiet: set[ir.Function], own: set[ir.Value], silent: frozenset) -> bool:
+def _seen(inst: ir.Inst, aliases: Aliases, quiet: _Quiet, own: set[ir.Value], silent: frozenset) -> bool:
     """Whether an instruction writes something that can be observed after the call."""
-    if inst.op is control.INVOKE and inst.attrs["callee"] in quiet:
+    if inst.op is control.INVOKE and inst.attrs["callee"] in (
+            quiet.returning if inst.unwind is None else quiet.always):
         return False
     if not ir.regions_written(aliases.effects(inst)) & ~_UNSEEN:
         return False

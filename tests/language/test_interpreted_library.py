@@ -607,3 +607,17 @@ def managed_by_a_method(k):
 @pytest.mark.parametrize("k", [1, 2])
 def test_a_method_that_is_a_context_manager(k):
     agree(managed_by_a_method, k)
+
+
+flattened = itertools.chain.from_iterable
+
+
+def chains_of_library_objects(text):
+    found = re.findall("..", text)
+    return (list(itertools.chain.from_iterable(found)), list(flattened([one, one] for one in found)),
+            list(map(list, map(flattened, [[text], found]))), sum(flattened([[1], [2, 3]])))
+
+
+def test_chain_from_iterable_of_what_the_interpreter_returns():
+    for decorator in (njit, jit):
+        agree(chains_of_library_objects, "abcd", compiled=decorator(chains_of_library_objects))

@@ -94,8 +94,32 @@ def closes_over(n):
     return [grow() for _ in range(5)]
 
 
+class Matrix:
+    def __init__(self, rows):
+        self.rows = [list(row) for row in rows]
+
+    @property
+    def shape(self):
+        return len(self.rows), len(self.rows[0]) if self.rows else 0
+
+    def __matmul__(self, other):
+        n, m = self.shape
+        if m != len(other.rows):
+            print("raises")
+            raise ValueError(f"shapes {self.shape} and {other.shape}")
+        return Matrix([[sum([self.rows[i][k] * other.rows[k][j] for k in range(m)]) for j in range(m)]
+                       for i in range(n)])
+
+
+def power(rows, n):
+    x = Matrix(rows)
+    for _ in range(n):
+        x = x @ Matrix(rows)
+    return x.rows
+
+
 @pytest.mark.parametrize("function, calls", [
-    (factorial, [(20,), (21,), (60,), (5,)]), (fibonacci, [(92,), (93,), (300,), (10,), (200, 7)]), (digits, [(300,)]),
+    (power, [([[1, 1], [1, 0]], 10), ([[1, 1], [1, 0]], 120), ([[1, 2]], 1)]), (factorial, [(20,), (21,), (60,), (5,)]), (fibonacci, [(92,), (93,), (300,), (10,), (200, 7)]), (digits, [(300,)]),
     (recursive, [(20,), (40,)]), (listed, [(18,), (25,)]), (of_own_object, [(5,), (9,)]),
     (with_default, [(9,), (10,)]), (operators, [(5, 3), (2 ** 63 - 1, 2), (3, 70)]),
     (from_floats, [(2.5,), (1e20,), (-1e300,)]), (from_text, [("12", b"ab"), ("9" * 20, b"abcdefghijkl")]),
@@ -127,18 +151,33 @@ def print_first(n):
     return factorial(n)
 
 
+def print_and_raise(n):
+    if n > 0:
+        print("begin")
+        raise ValueError(n)
+    return n
+
+
+def print_in_a_handler(n):
+    try:
+        print_and_raise(n)
+    except ValueError:
+        pass
+    return factorial(n)
+
+
 def append_first(items, n):
     items.append(n)
     return factorial(n)
 
 
 @pytest.mark.parametrize("function, args", [
-    (store_first, (np.zeros(1), 30)), (print_first, (30,)), (append_first, ([1], 30))])
+    (store_first, (np.zeros(1), 30)), (print_first, (30,)), (print_in_a_handler, (30,)), (append_first, ([1], 30))])
 def test_what_was_changed_is_not_changed_twice(function, args, capsys):
     """After a visible effect the call cannot be repeated: it raises the exception of `njit`."""
     with pytest.raises(OverflowError, match="does not fit in 64 bits"):
         jit(function)(*args)
-    assert capsys.readouterr().out.count("begin") == (function is print_first)
+    assert capsys.readouterr().out.count("begin") == (function in (print_first, print_in_a_handler))
     if function is append_first:
         assert args[0] == [1, 30]
 

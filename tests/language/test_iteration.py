@@ -1,4 +1,5 @@
 """Generators, generator expressions, and the builtins that make and take iterators."""
+import collections
 import itertools
 import math
 
@@ -860,3 +861,49 @@ def test_an_iterator_over_one_of_several_iterables_is_kept():
 
     for full in (True, False):
         agree(f, [1, None, 3, 4], full)
+
+
+def roundrobin(*iterables):
+    active = collections.deque(iter(one) for one in iterables)
+    while active:
+        it = active.popleft()
+        try:
+            yield next(it)
+        except StopIteration:
+            continue
+        active.append(it)
+
+
+def subsets(items):
+    kept = list(items)
+    return itertools.chain.from_iterable(itertools.combinations(kept, n) for n in range(len(kept) + 1))
+
+
+def test_iterators_of_several_types_are_kept_in_one_container():
+    def turns(xs):
+        return "".join(map(str, roundrobin("abc", xs, "z"))), list(subsets(xs))
+
+    def in_lists(xs):
+        some = [iter(xs) if k else None for k in (0, 1)]
+        made = [map(str, xs) if k else (2 * x for x in xs) for k in (0, 1)]
+        held = {}
+        for k in range(2):
+            held[k] = it = iter(xs) if k else iter("ab")
+            next(it)
+        return [it and next(it) for it in some], [list(it) for it in made], list(held[0]), list(held[1])
+
+    for xs in ([3, 1, 2], [4]):
+        agree(turns, xs)
+        agree(in_lists, xs)
+
+
+def test_an_iterator_of_several_types_is_returned():
+    def one(xs, k):
+        return iter(xs) if k else iter("ab")
+
+    def several(xs, k):
+        return (iter(xs) if n else [k] for n in (0, 1, 2))
+
+    for k in (0, 1):
+        assert list(njit(one)([1, 2], k)) == list(one([1, 2], k))
+    assert list(map(list, njit(several)([1, 2], 5))) == [[5], [1, 2], [1, 2]]

@@ -13,7 +13,9 @@ import typing
 from math import pi, sqrt
 
 import numpy as np
+import pytest
 
+from pyjitc import njit
 from tests.language.corpus import check, corpus, each
 
 case, CASES = corpus()
@@ -769,3 +771,13 @@ def ellipsis_value(a, b):
 @each(CASES)
 def test_agrees(function, calls):
     check(function, calls)
+
+
+@pytest.mark.parametrize("call", [lambda: Wide(), lambda: Wide(1, 2, 3, 4), lambda: Wide(1, a=2), lambda: Typed(),
+                                  lambda: Point(1), lambda: Point(1, 2, z=3)])
+def test_wrong_arguments_of_a_named_tuple_have_the_interpreters_message(call):
+    with pytest.raises(TypeError) as expected:
+        call()
+    with pytest.raises(TypeError) as found:
+        njit(call)()
+    assert str(found.value).splitlines()[0] == str(expected.value)

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from types import FunctionType
 
-from ...base.errors import did_you_mean
 from ...base.lazy import lazy
+from ...infer.bind import slots_of
 from ...infer.constants import constant
 from ...infer.meaning import Apply, Call, CallValue, ClassAttribute, Const, Expr, Fresh, Mismatch, NotNative
 from ...ops import structure
@@ -41,19 +41,11 @@ def named_tuple(cls: type, args, kwargs) -> Expr:
     if name:
         raise NotNative(f"'{cls.__qualname__}' has its own {name}, which compiled code does not call",
                         "use a tuple, or a function for it")
-    slots = dict(zip(cls._fields, args))
-    for field, value in kwargs.items():
-        if field in slots or field not in cls._fields:
-            wrong = "multiple values for" if field in slots else "an unexpected keyword"
-            raise Mismatch(f"{cls.__name__}.__new__() got {wrong} argument '{field}'",
-                           "" if field in slots else did_you_mean(field, cls._fields))
-        slots[field] = value
-    for field, value in cls._field_defaults.items():
-        slots.setdefault(field, constant(value))
-    if len(args) > len(cls._fields) or len(slots) < len(cls._fields):
-        given = len(args) + len(kwargs)
-        raise Mismatch(f"{cls.__name__}() takes the fields {', '.join(cls._fields)}; {given} were given")
-    return Apply(structure.TUPLE_MAKE, *(slots[n] for n in cls._fields), cls=cls)
+    made = cls.__new__
+    defaults = {name: constant(value) for name, value in cls._field_defaults.items()}
+    slots, _, _ = slots_of(made.__code__, made.__qualname__, (constant(cls), *args), kwargs, defaults)
+    fields = {**defaults, **slots}
+    return Apply(structure.TUPLE_MAKE, *(fields[n] for n in cls._fields), cls=cls)
 
 
 def _replace(x: Expr, args, kwargs) -> Expr:

@@ -60,7 +60,6 @@ _ROOTS = {"builtins": ("", builtins), "_operator": ("operator.", operator), "_st
           "operator": ("operator.", operator),
           **{name: (f"{name}.", lazy(name)) for name in ("collections", "contextlib", "itertools", "time", "statistics",
                                                          "copy", "heapq", "random", "dataclasses")}}
-_CLASS_METHOD = type(vars(dict)["fromkeys"])
 _homes = {path: module for module, paths in FUNCTIONS.items() for path in paths.split()}
 
 
@@ -71,7 +70,7 @@ def module_of(target):
     owner = getattr(target, "__self__", None)
     if owner is not None and type(owner).__module__ == "random":
         return _modules["random_numbers"]
-    if type(target) is _CLASS_METHOD and target.__objclass__.__module__ == "itertools":
+    if isinstance(owner, type) and owner.__module__ == "itertools":
         return _modules["itertoolsmod"]
     if home == "math" or home == "cmath":
         return _modules[f"{home}mod"]

@@ -162,7 +162,7 @@ def _reduce(function, iterable, initial):
     return Call(iteration.reduced_from, function, iterable, initial)
 
 
-FROM_ITERABLE = vars(itertools.chain)["from_iterable"]
+FROM_ITERABLE = itertools.chain.from_iterable
 CALLS = {
     itertools.count: _count, itertools.cycle: _cycle, itertools.repeat: _repeat, itertools.accumulate: _accumulate,
     itertools.islice: _islice, itertools.chain: _chain, itertools.zip_longest: _zip_longest,
