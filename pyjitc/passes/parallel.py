@@ -507,6 +507,9 @@ class _Region(Carried):
                 if changed and False in pairs and not reached.moves(one):
                     raise _shares(one.inst, root, True)
         self.check_collisions(reached, unsure)
+        if reached.unknown:
+            raise Serial(reached.unknown[0], "a function that it calls may change elements of arrays that iterations "
+                         "share", "pass the arrays to the function as arguments")
         if not self.single:
             self.meetings = [(one, lambda v: v) for one in tested.meetings(reached, stored)]
             for root, pairs in unsure.items():

@@ -34,7 +34,7 @@ class Access:
 
     stores: whether it writes; facts: condition from before the loop -> the outcome under which the access is made;
     always: whether each iteration makes it; index: axis of the root -> affine form, where known, or
-    (view, axis) of a view from before the loop -> form; likely: the same, as it is but for a few iterations at the
+    (array, axis) of a view from before the loop -> form; likely: the same, as it is but for a few iterations at the
     ends; ends: axis -> (least, greatest) index in an iteration, where known; assumed: axis -> forms that must not be
     negative in any iteration for `ends` to hold; conditions: (test, outcome) on which an iteration makes it; differ:
     forms that are not 0 where it is made."""
@@ -95,6 +95,7 @@ class Reached:
         # value -> a number that it is not below if the loop makes iterations
         trips = self.form(_positive(region.count.start[region.count.left]))
         self.least = {v: 1 - trips.constant for v, c in trips.terms.items() if len(trips.terms) == 1 and c == 1}
+        self.unknown: list[ir.Inst] = []  # calls that may change arrays which are not among their arguments
         self.accesses = [one for block in region.loop.blocks for inst in block.insts
                          if inst.op.effects or inst.op is control.INVOKE for one in self._of(block, inst)]
         self.of: dict[ir.Value, list[Access]] = {}  # array -> its accesses
@@ -114,6 +115,9 @@ class Reached:
             for v in inst.args:
                 if type(v.type) is k.Array:
                     found += self._through(block, inst, v, written is None or v in written, None)
+                elif written is None and v not in self.region.defined and k.any_part(
+                        v.type, lambda part: type(part) is k.Array):
+                    self.unknown.append(inst)
         return found
 
     def _through(self, block: ir.Block, inst: ir.Inst, array: ir.Value, stores: bool, indices) -> list[Access]:
@@ -131,8 +135,11 @@ class Reached:
                     if indices is not None:
                         likely = [self.likely(v) for v in indices]
                         one.likely = self._places(root, views, likely, self.likely, _unclipped)
-                    if not one.index and indices is not None and array not in self.region.defined:
-                        one.index = {(array, axis): form for axis, form in enumerate(exact)}  # axes of a view
+                    if root.inst is not None and root.inst.op is TUPLE_AT and root in self.region.defined:
+                        # a promise of the program: the items of a tuple are different arrays
+                        one.index["item"] = self.form(root.inst.args[1])
+                    if views and indices is not None and array not in self.region.defined:
+                        one.index.update({(array, axis): form for axis, form in enumerate(exact)})
                     for axis, form in one.index.items():
                         if (ends := self.ends(form)) is not None:
                             one.ends[axis], one.assumed[axis] = ends
@@ -523,7 +530,7 @@ class Reached:
 
     # -- axes
 
-    def _places(self, root: ir.Value, views, forms, affine, begin) -> dict[int, Affine]:
+    def _places(self, root: ir.Value, views, forms, affine, begin) -> dict[Any, Affine]:
         """The index along axes of `root` of an element at the indices `forms` of the last of some views of it, each of
         which is taken of the one before; axes along which it is not known are left out. affine: the affine form of a
         value; begin: the value that is taken for the start of a slice."""
@@ -531,7 +538,7 @@ class Reached:
             return dict(enumerate(forms))
         if type(root.type) is not k.Array:
             return {}
-        found: dict[int, Affine] = {axis: Affine(0, {}) for axis in range(root.type.ndim)}
+        found: dict[Any, Affine] = {axis: Affine(0, {}) for axis in range(root.type.ndim)}
         names = {root, views[0].inst.args[0]}  # the latter may be a choice between arrays, of which this one is chosen
         row = False  # whether the view before is a row or column, in which all views of it are
         for view in views:

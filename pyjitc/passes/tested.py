@@ -48,14 +48,17 @@ class _Values:
         b = self.b
         total: ir.Value | None = None
         for v, c in form.terms.items():
-            x = self.of(v)
+            x = self.int(v)
             if x is None:
                 return None
-            x = x if x.type is k.Int else b.cast(x, k.Int)
             x = x if c == 1 else b.int(a.IMUL, x, b.const(k.Int, c))
             total = x if total is None else b.int(a.IADD, total, x)
         rest = b.const(k.Int, form.constant) if total is None or form.constant else None
         return rest if total is None else total if rest is None else b.int(a.IADD, total, rest)
+
+    def int(self, v: ir.Value) -> ir.Value | None:
+        x = self.of(v)
+        return x if x is None or x.type is k.Int else self.b.cast(x, k.Int)
 
     def of(self, v: ir.Value) -> ir.Value | None:
         if v not in self.known:
@@ -69,12 +72,12 @@ class _Values:
         if v is reached.number:
             return self.number
         if v in reached.products.parts:
-            one, two = map(self.of, reached.products.parts[v])
+            one, two = map(self.int, reached.products.parts[v])
             return None if one is None or two is None else b.int(a.IMUL, one, two)
         if v in reached.quotients:
             form, divisor = reached.quotients[v]
             whole = self.form(form)
-            by = b.const(k.Int, divisor) if type(divisor) is int else self.of(divisor)
+            by = b.const(k.Int, divisor) if type(divisor) is int else self.int(divisor)
             if whole is None or by is None:
                 return None
             if type(divisor) is not int:
@@ -206,16 +209,20 @@ class Inspection(_Test):
 
     def _marked(self, b: Builder, blocks, trips: ir.Value, at):
         """Mark the elements that iterations store to, and look for a mark of another iteration."""
-        root, array = self.array, self.at_root(at)
-        if array is None or not all([set(one.index) == set(range(root.type.ndim)) for one in self.accesses]):
+        array = self.at_root(at)
+        if array is None:
             return None
-        scratch = Builder([], b.loc)
-        lengths = [b.int(memory.ARRAY_DIM, array, axis=n) for n in range(root.type.ndim)]
-        trial = _Values(scratch, self.reached, at, ir.Value(k.Int), self.stored)
-        if any(trial.form(form) is None for one in self.accesses for form in one.index.values()):
+        trial = _Values(Builder([], b.loc), self.reached, at, ir.Value(k.Int), self.stored)
+        lengths: dict = {}  # axis along which an iteration has one index -> its length
+        for key in self.accesses[0].index:
+            if all([key in one.index and trial.form(one.index[key]) is not None for one in self.accesses]):
+                view, axis = (array, key) if isinstance(key, int) else (at(key[0]), key[1])
+                if view is not None and not (lengths and view is not array):
+                    lengths[key] = b.int(memory.ARRAY_DIM, view, axis=axis)
+        if not lengths:
             return None
         size = b.const(k.Int, 1)
-        for n in lengths:
+        for n in lengths.values():
             size = b.int(a.IMUL, size, n)
         most = b.int(a.IMUL, lesser(b, trips, b.const(k.Int, 1 << 31)), b.const(k.Int, _SPARSE))
         refused = b.any([b.test(a.IGT, size, most), b.test(a.IGT, trips, b.const(k.Int, (1 << 31) - 2)),
@@ -227,7 +234,7 @@ class Inspection(_Test):
         marks = now.make(memory.ARRAY_NEW, t := k.Array(k.int32, 1, "C"), size, type=t, zero=True)
         found = None
         for stores in (True, False):
-            some = _without_copies([one for one in self.accesses if one.stores is stores])
+            some = _without_copies([one for one in self.accesses if one.stores is stores], *lengths)
             if some:
                 inside, number, _, end = self._loop(now, blocks, trips, [])
                 values = _Values(inside, self.reached, at, number, self.stored)
@@ -242,7 +249,7 @@ class Inspection(_Test):
     def _mark(self, b: Builder, values: _Values, one: Access, lengths, marks: ir.Value, mine: ir.Value) -> ir.Value:
         """Emit whether another iteration has marked the element of an access; of a store, mark it."""
         zero, place, out = b.const(k.Int, 0), None, []
-        for n, length in enumerate(lengths):
+        for n, length in lengths.items():
             x = values.form(one.index[n])
             out += [b.test(a.ILT, x, zero), b.test(a.IGE, x, length)]
             place = x if place is None else b.int(a.IADD, b.int(a.IMUL, place, length), x)
@@ -270,9 +277,9 @@ class Inspection(_Test):
     def _in_order_along(self, axis, b: Builder, blocks, trips: ir.Value, at):
         scratch = _Values(Builder([], b.loc), self.reached, at, ir.Value(k.Int), self.stored)
         ranges, assumed = [], []
-        for form in _without_copies(self.accesses, axis):
-            ends = self.reached.ends(form, lambda v: scratch.of(v) is not None)
-            if ends is None or any(scratch.form(one) is None for one in (*ends[0], *ends[1])):
+        for one in _without_copies(self.accesses, axis):
+            ends = self.reached.ends(one.index[axis], lambda v: scratch.of(v) is not None)
+            if ends is None or any(scratch.form(end) is None for end in (*ends[0], *ends[1])):
                 return None
             ranges.append(ends[0])
             assumed += ends[1]
@@ -305,13 +312,10 @@ class Inspection(_Test):
                 for v in dict.fromkeys(filled) for n in range(v.type.ndim)]
 
 
-def _without_copies(accesses: list[Access], axis=None) -> list:
-    """The accesses without those that reach what another reaches, or their different forms along an axis."""
-    found = {}
-    for one in accesses:
-        forms = one.index if axis is None else {axis: one.index[axis]}
-        key = tuple([(n, form.constant, frozenset(form.terms.items())) for n, form in forms.items()])
-        found[key, tuple(one.conditions) if axis is None else ()] = one if axis is None else one.index[axis]
+def _without_copies(accesses: list[Access], *axes: int) -> list[Access]:
+    """The accesses without those that have the same index along these axes as another one."""
+    found = {(*((form.constant, frozenset(form.terms.items())) for form in map(one.index.__getitem__, axes)),
+              *one.conditions): one for one in accesses}
     return list(found.values())
 
 

@@ -236,3 +236,42 @@ def test_an_array_that_a_closure_shares(body):
         for _ in range(20):
             expected, actual = outcomes(names["f"], lambda: (np.zeros(N), A, 8))
             np.testing.assert_array_equal(actual[0], expected[0])
+
+
+@pytest.mark.parametrize("places, shared", [(SHUFFLED[:100], True), (SHUFFLED[:100] // 2, False)])
+def test_rows_at_computed_indices(places, shared):
+    body = "for j in range(4):\n    v[places[i], j] = i + j"
+    make = lambda: (np.zeros(4 * N), A, 5, places)  # noqa: E731
+    assert is_shared(body, "v = o.reshape(-1, 4)\nn = len(places)", make) is shared
+
+
+def test_items_of_a_tuple_are_taken_for_different_arrays():
+    def fill(arrays):
+        for i in prange(len(arrays)):
+            arrays[i][:] = i
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ParallelWarning)
+        expected, actual = outcomes(fill, lambda: (tuple([np.zeros(5) for _ in range(40)]),))
+    np.testing.assert_array_equal(actual[0], expected[0])
+
+
+def test_what_a_function_of_the_library_changes():
+    def add(o, places):
+        for i in prange(len(o)):
+            np.add.at(o[i], places[i], 1.0)
+            o[i].sort()
+
+    def sort(o, places):
+        for i in prange(len(o)):
+            o[0].sort()
+            o[i, 0] = i
+
+    make = lambda: (np.zeros((40, 5)), SHUFFLED[:160].reshape(40, 4) % 5)  # noqa: E731
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ParallelWarning)
+        expected, actual = outcomes(add, make)
+    np.testing.assert_array_equal(actual[0], expected[0])
+    with pytest.warns(ParallelWarning, match="runs on one thread"):
+        expected, actual = outcomes(sort, make)
+    np.testing.assert_array_equal(actual[0], expected[0])
