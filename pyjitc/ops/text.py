@@ -470,7 +470,7 @@ def _build_lower(e, inst, *values):
 
 STR_BUILD = Op("str_build", lambda types, attrs: Str, _MAKES, lower=_build_lower, partials=NONDIFF, eval_attrs=True,
                eval=lambda *parts, specs: "".join(map(format, parts, specs)),
-               doc="concatenate texts, ints and floats, each in the format that {specs} has for it")
+               doc="concatenate texts, ints and floats, formatted as {specs} say")
 STR_TO_INT = _op("str_to_int", "s: str -> int", RAISES | HOST, _parsed_lower("pyj_decimal_to_int", "i64"), int,
                  "int(s)")
 STR_TO_FLOAT = _op("str_to_float", "s: str -> float", RAISES | HOST, _parsed_lower("pyj_decimal_to_float", "double"),

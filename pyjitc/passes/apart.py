@@ -1,131 +1,135 @@
-"""Which arrays have elements that no two iterations of a parallel loop share, because every access has an index that
-moves with the loop by more than the rest of that index can vary: `a[i]`, `a[i, j]`, `a[2 * i + 1]`, or an element of
-the row `a[i]`.
+"""Whether two accesses of a parallel loop reach different elements in any two iterations: `a[i]` and `a[i]`, `a[2 * i]`
+and `a[2 * i + 1]`, `a[i]` and `a[n - 1 - i]` for i < n // 2, two elements of the row `a[i]`, `a[i * m:(i + 1) * m]`.
+
+That is so where, along some axis, their indices move alike, by more than the rest of them varies; where all indices of
+one are below all of the other; or where the axes contradict each other, as for `a[i, k - i]` and `a[i - 1, k - i]`.
+Where it depends on numbers that are known when the loop begins, the answer is what is to be tested then.
 """
 from __future__ import annotations
 
-from ..ir import core as ir
-from ..ops import arith, control, memory
-from ..ops.structure import SELECT
-from . import counted
+from ..ops.memory import ARRAY_DIM
+from .counted import Affine
+from .reached import Access, Reached
 
-__all__ = ["are_apart", "places", "spans"]
+__all__ = ["ways_apart"]
 
 
-def spans(loop, defs, edges) -> dict[ir.Value, tuple[int, int]]:
-    """The least and the greatest value of the counters of inner loops whose bounds are constants."""
-    found = {}
-    work = list(loop.inner)
-    while work:
-        inner = work.pop()
-        work += inner.inner
-        one = counted.find(inner, defs, edges)
-        if one is None:
+def ways_apart(one: Access, two: Access, reached: Reached) -> bool | list[list[Affine]]:
+    """Whether two accesses to one array never reach the same element in two iterations; or, for each way to be certain
+    of it, the forms of values from before the loop that must then not be negative."""
+    if reached.is_either(one, two) or _of_threads(one, two, reached) or (
+            _differ(one, two, reached) or _differ(two, one, reached)):
+        return True
+    assumed = {axis: _over_all([*one.assumed[axis], *two.assumed[axis]], reached)
+               for axis in one.ends if axis in two.ends}
+    axes = [axis for axis, forms in assumed.items() if forms is not None]
+    ways = [[*way, *(assumed[axis] or ())] for axis in axes
+            for way in _along(*one.ends[axis], *two.ends[axis], reached)]
+    if len(axes) > 1 and _contradict([(one.ends[axis], two.ends[axis]) for axis in axes], reached):
+        ways.append([form for axis in axes for form in assumed[axis] or ()])
+    possible = []
+    for way in ways:
+        signs = [_sign(form, reached) for form in way]
+        if False not in signs:
+            if None not in signs:
+                return True
+            possible.append([form for form, sign in zip(way, signs) if sign is None])
+    return possible or False
+
+
+def _sign(form: Affine, reached: Reached) -> bool | None:
+    """Whether a form is not negative in a loop that makes iterations; None where that is not known, or is so only where
+    an array is empty."""
+    up = any([c > 0 for c in form.terms.values()])
+    end = form.constant
+    for v, c in form.terms.items():
+        if (c > 0) != up or v not in reached.least and (v.inst is None or v.inst.op is not ARRAY_DIM):
+            return None
+        end += c * reached.least.get(v, 0 if up else 1)
+    return end >= 0 if not form.terms or (end >= 0) == up else None
+
+
+def _along(low, high, low_2, high_2, reached: Reached) -> list[list[Affine]]:
+    """As `ways_apart`, along one axis. (low, high), (low_2, high_2): the ends of the indices in an iteration."""
+    step, ways = _common_move((low, high, low_2, high_2), reached), []
+    if step is not None:
+        # the first index is in the range of the second one, which is `distance` iterations later, where
+        # least <= step * distance <= greatest
+        least, greatest, one = low.plus(high_2, -1), high.plus(low_2, -1), Affine(-1, {})
+        if not step.terms and not step.constant:
+            return [[least.plus(one, 1)], [greatest.times(-1).plus(one, 1)]]
+        ways = [[by.plus(greatest, -1).plus(one, 1), by.plus(least, 1).plus(one, 1)] for by in (step, step.times(-1))]
+    for below, above in ((high, low_2), (high_2, low)):
+        tops = [reached.over_all(below, last) for last in _turns(below, True, reached)]
+        bottoms = [reached.over_all(above, last) for last in _turns(above, False, reached)]
+        if None not in tops and None not in bottoms:
+            ways.append([x.plus(y, -1).plus(Affine(-1, {}), 1) for x in bottoms if x for y in tops if y])
+    return ways
+
+
+def _turns(form: Affine, high: bool, reached: Reached) -> tuple[bool, ...]:
+    """Whether a form is greatest (high) or least in the last iteration: (True,), in the first: (False,), or either."""
+    step = reached.move(form)
+    if step.terms:
+        return False, True
+    return ((step.constant > 0) == high,) if step.constant else (False,)
+
+
+def _common_move(forms, reached: Reached) -> Affine | None:
+    """By how much all of some forms move from one iteration to the next, or None where they move differently."""
+    moves = [{v: c for v, c in form.terms.items() if reached.moved(v)} for form in forms]
+    return reached.move(forms[0]) if all([one == moves[0] for one in moves]) else None
+
+
+def _contradict(axes, reached: Reached) -> bool:
+    """Whether no two iterations have indices that meet along all axes, where distances are constants."""
+    first, last = None, None
+    for (low, high), (low_2, high_2) in axes:
+        step = _common_move((low, high, low_2, high_2), reached)
+        least, greatest = low.plus(high_2, -1), high.plus(low_2, -1)
+        if step is None or step.terms or not step.constant or least.terms or greatest.terms:
             continue
-        trips = defs.constant(one.start[one.left])
-        for p, step in one.steps.items():
-            first = defs.constant(one.start[p])
-            if first is not None and trips is not None and trips > 0:
-                last = first + step * (trips - 1)
-                found[p] = min(first, last), max(first, last)
-    return found
+        ends = least.constant, greatest.constant
+        by = step.constant
+        if by < 0:
+            by, ends = -by, (-ends[1], -ends[0])
+        here = -(-ends[0] // by), ends[1] // by
+        first = here[0] if first is None else max(first, here[0])
+        last = here[1] if last is None else min(last, here[1])
+    return first is not None and (first > last or first == last == 0)
 
 
-def places(root: ir.Value, views, forms, affine, begin) -> dict[int, counted.Affine]:
-    """The index along axes of `root` of an element at the indices `forms` of the last of some views of it, each of
-    which is taken of the one before; axes along which it is not known are left out. affine: the affine form of a value;
-    begin: the value that is taken for the start of a slice."""
-    if not views:
-        return dict(enumerate(forms))
-    found: dict[int, counted.Affine] = {axis: counted.Affine(0, {}) for axis in range(root.type.ndim)}
-    names = {root, views[0].inst.args[0]}  # the latter may be a choice between arrays, of which this one is chosen
-    for view in views:
-        made = view.inst
-        if made is None or made.op is not memory.ARRAY_VIEW or view.type.dtype is not root.type.dtype:
-            return {}
-        _, offset, *sizes = made.args
-        moves = [_moved(x, root, names, affine, begin) for x in _summands(offset)]
-        if view is views[-1]:
-            for stride, form in zip(sizes[view.type.ndim:], forms):
-                axis, factor = _along(stride, root, names)
-                moves.append((axis, None if factor is None else form.times(factor)))
-        for axis, form in moves:
-            if axis is None:
-                return {}
-            if form is None:
-                found.pop(axis, None)
-            elif axis in found:
-                found[axis] = found[axis].plus(form, 1)
-    return found
-
-
-def _summands(v: ir.Value) -> list[ir.Value]:
-    if v.inst is not None and v.inst.op in (arith.IADD, arith.IADD_CK):
-        return [x for part in v.inst.args for x in _summands(part)]
-    return [v]
-
-
-def _moved(v: ir.Value, root: ir.Value, names, affine, begin) -> tuple[int | None, counted.Affine | None]:
-    """(axis, number of elements) of a summand of an offset; None for what is not known."""
-    axis, factor = _along(v, root, names)
-    if factor is not None:
-        return axis, counted.Affine(factor, {})
-    made = v.inst
-    if made is not None and made.op in (arith.IMUL, arith.IMUL_CK):
-        for x, stride in (made.args, made.args[::-1]):
-            along, factor = _along(stride, root, names)
-            if factor is not None:
-                return along, affine(begin(x)).times(factor)
-    return axis, None
-
-
-def _along(stride: ir.Value, root: ir.Value, names) -> tuple[int | None, int | None]:
-    """(axis of `root`, number of elements) of a step of so many bytes; None for what is not known. names: the values
-    that are `root`."""
-    made = stride.inst
-    if made is None:
-        return None, None
-    if made.op is memory.ARRAY_STRIDE and made.args[0] in names:
-        return made.attrs["axis"], 1
-    if made.op is control.CONST:
-        axis, item = {"C": root.type.ndim - 1, "F": 0}.get(root.type.layout), memory.item_bytes(root.type.dtype)
-        value = made.attrs["value"]
-        return (0, 0) if value == 0 else (None, None) if axis is None or value % item else (axis, value // item)
-    if made.op is arith.INEG:
-        axis, factor = _along(made.args[0], root, names)
-        return axis, None if factor is None else -factor
-    if made.op in (arith.IMUL, arith.IMUL_CK):
-        for x, other in (made.args, made.args[::-1]):
-            axis, factor = _along(other, root, names)
-            if axis is not None:
-                by = x.inst.attrs["value"] if x.inst is not None and x.inst.op is control.CONST else None
-                return axis, None if factor is None or by is None else factor * by
-    if made.op is SELECT:  # a length of one is repeated by steps of no bytes
-        found = [one for x in made.args[1:] if (one := _along(x, root, names)) != (0, 0)]
-        return found[0] if len(found) == 1 else (None, None)
-    return None, None
-
-
-def are_apart(accesses: list[dict[int, counted.Affine]], region, inner) -> bool:
-    """Whether two iterations never access the same element. accesses: the places of each; inner: of `spans`."""
-    first, *others = accesses
-    return any(all(axis in other for other in others) and _moves_apart([one[axis] for one in accesses], region, inner)
-               for axis in first)
-
-
-def _moves_apart(forms: list[counted.Affine], region, inner) -> bool:
-    """Whether indices along an axis move from one iteration to the next by more than all the rest of them varies."""
-    kinds, low, high = set(), [], []
+def _over_all(forms: list[Affine], reached: Reached) -> list[Affine] | None:
+    """The forms that must not be negative for others not to be negative in any iteration."""
+    found: dict[tuple, Affine] = {}
     for form in forms:
-        rest = {v: c for v, c in form.terms.items() if v not in inner}
-        if any(v in region.defined and v not in region.counters for v in rest):
-            return False
-        kinds.add(frozenset(rest.items()))
-        ends = [sorted((c * end for end in inner[v])) for v, c in form.terms.items() if v in inner]
-        low.append(form.constant + sum(least for least, _ in ends))
-        high.append(form.constant + sum(most for _, most in ends))
-    moved = [(c, region.counters[v]) for v, c in next(iter(kinds)) if v in region.counters]
-    if len(kinds) != 1 or len(moved) != 1:
-        return False
-    factor, step = moved[0]  # a step that is not a constant is not 0
-    return max(high) - min(low) < abs(factor * (step if type(step) is int else 1))
+        for last in _turns(form, False, reached):
+            end = reached.over_all(form, last)
+            if end is None:
+                return None
+            if not _sign(end, reached):
+                found[end.constant, frozenset(end.terms.items())] = end
+    return list(found.values())
+
+
+def _differ(one: Access, two: Access, reached: Reached) -> bool:
+    """Whether the first access is made only where its index is not that of the second, which is the same in each
+    iteration."""
+    for axis, (low, high) in two.ends.items():
+        index = one.index.get(axis)
+        if index is not None and low.terms == high.terms == two.index[axis].terms and low.constant == high.constant \
+                and not any(map(reached.moved, low.terms)):
+            gap = index.plus(two.index[axis], -1)
+            for form in one.differ:
+                for sign in (1, -1):
+                    rest = form.plus(gap, sign)
+                    if not rest.terms and not rest.constant:
+                        return True
+    return False
+
+
+def _of_threads(one: Access, two: Access, reached: Reached) -> bool:
+    """Whether each thread accesses elements of its own: along an axis the index is the number of the thread."""
+    return any(axis in two.index and form.terms == two.index[axis].terms and form.constant == two.index[axis].constant
+               and len(form.terms) == 1 and reached.is_thread(next(iter(form.terms)))
+               for axis, form in one.index.items())

@@ -16,7 +16,6 @@ from ..ops import control, memory, random
 from ..ops.parallel import DIVIDE, GET_CHUNK_SIZE
 from ..ops.structure import RETYPE, SELECT, TUPLE_GET
 from ..types import kinds as k
-from .alias import root_of
 from .carried import Computed, element_type, typed
 from .chunk_cost import Cost, greater
 from .operands import constant_of
@@ -86,13 +85,31 @@ class Chunks:
                      known=cost.known, even=cost.even, stored=bool(region.parts or region.shared))
         self.chunks, self.size, self.short = (
             b.op(TUPLE_GET, found, type=t, index=n) for n, t in enumerate(found.type.elements))
-        tests = [crowd.test(b, trips, at) for crowd, at in region.crowds]
-        tests += [one.test(b, region.aliases, at) for one, at in region.meetings]
-        tests = [test for test in tests if test is not None]
-        if tests:  # iterations access the same elements: the calling thread makes them in order
-            alone = b.any(tests)
-            self.chunks = b.int(SELECT, alone, b.const(k.Int, 1), self.chunks)
-            self.size = b.int(SELECT, alone, trips, self.size)
+        tests = [test for one, at in region.meetings if (test := one.test(b, region.aliases, at)) is not None]
+        if tests:
+            self.run_alone(b.any(tests))
+        if region.tests:
+            self.test(region.tests)
+
+    def run_alone(self, found: ir.Value) -> None:
+        """Where this has been found, let the calling thread make all iterations in order."""
+        b = self.b
+        self.chunks = b.int(SELECT, found, b.const(k.Int, 1), self.chunks)
+        self.size = b.int(SELECT, found, self.trips, self.size)
+
+    def test(self, tests) -> None:
+        """Test whether iterations share elements, where there are several chunks."""
+        inside, ready = ir.Block("tests"), ir.Block("chunks", [ir.Value(k.Int), ir.Value(k.Int)])
+        more = self.b.test(a.IGT, self.chunks, self.b.const(k.Int, 1))
+        Builder(self.b.insts, self.loc).branch(more, ir.Edge(inside), ir.Edge(ready, [self.chunks, self.size]))
+        self.blocks.append(inside)
+        self.b = Builder(inside.insts, self.loc, self.region.unwind)
+        for one, at in tests:
+            self.b, found = one.test(self.b, self.blocks, self.trips, at)
+            self.run_alone(found)
+        Builder(self.b.insts, self.loc).jump(ir.Edge(ready, [self.chunks, self.size]))
+        self.blocks.append(ready)
+        self.b, (self.chunks, self.size) = Builder(ready.insts, self.loc, self.region.unwind), ready.params
 
     def allocate(self) -> None:
         """Arrays for the partial results of the chunks, seeds of their random generators, and copies of the arrays to
@@ -114,32 +131,29 @@ class Chunks:
                 self.seeds[key] = b.op(random.RANDOM_NEXT, whole, type=k.uint64, kind="uint64")
         self.copies_of = {}
         self.copies = self.chunks  # the number of copies of each array
-        if self.extents and all(map(self.is_apart, self.extents)):
+        if self.extents and not region.single and all([_is_plain(root) for root in self.extents]):
             self.choose_copies()
         else:
             for root in self.extents:
                 self.copies_of[root] = self.copies_made(b, root)
 
     def copies_made(self, b: Builder, root: ir.Value) -> ir.Value:
-        made = typed(b, memory.ARRAY_NEW, self.chunks, _of_copies(root), *self.extents[root])
+        lengths, t = self.extents[root], _of_copies(root)
+        made = typed(b, memory.ARRAY_NEW, self.chunks, k.Array(t.dtype, t.ndim, "C"), *lengths)
         made.inst.attrs["zero"] = not self.region.shared[root][1]
-        return made
-
-    def is_apart(self, root: ir.Value) -> bool:
-        """Whether a chunk that is the only one may add to the array itself: its layout is that of a copy, and the loop
-        accesses its elements through no other array."""
-        region = self.region
-        return not region.single and root.type == k.Array(root.type.dtype, root.type.ndim, "C") and all(
-            root_of(v) is root or region.aliases.distinct(root, v)
-            for v in (*self.live_ins(), *region.shared) if type(v.type) is k.Array)
+        if made.type is t:
+            return made
+        strides = [b.int(memory.ARRAY_STRIDE, made, axis=axis) for axis in range(t.ndim)]
+        return typed(b, memory.ARRAY_VIEW, made, t, b.const(k.Int, 0), self.chunks, *lengths, *strides)
 
     def choose_copies(self) -> None:
-        """Make the arrays copies for several chunks, and the arrays themselves for a single one."""
+        """Make the arrays copies for several chunks, and the arrays themselves for a single one: other arrays may share
+        memory with them then (`Meeting` in tested.py)."""
         copies = ir.Value(k.Int, "copies")
         params = {root: ir.Value(_of_copies(root), root.name) for root in self.extents}
         alone, several, ready = ir.Block("alone"), ir.Block("several"), ir.Block("region", [copies, *params.values()])
         more = self.b.test(a.IGT, self.chunks, self.b.const(k.Int, 1))
-        Builder(self.before.insts, self.loc).branch(more, ir.Edge(several), ir.Edge(alone))
+        Builder(self.b.insts, self.loc).branch(more, ir.Edge(several), ir.Edge(alone))
         one, many = (Builder(block.insts, self.loc, self.region.unwind) for block in (alone, several))
         for b, number, arrays in ((one, self.zero, [_as_copy(one, *item) for item in self.extents.items()]),
                                   (many, self.chunks, [self.copies_made(many, root) for root in self.extents])):
@@ -160,10 +174,12 @@ class Chunks:
         self.function.blocks.append(entry)
         self.number = number
         e = Builder(entry.insts, self.loc, None)
+        self.wholes: dict[ir.Value, ir.Value] = {}  # parameter for the copies of an array -> the array
         for root, array in self.copies_of.items():
             whole = ir.Value(array.type, root.name)
             entry.params.append(whole)
             given.append(array)
+            self.wholes[whole] = root
             values[root] = _slice(e, whole, number)
         self.streams = {}
         for key, seed in self.seeds.items():
@@ -265,12 +281,11 @@ class Chunks:
     def note_disjoint(self) -> None:
         """Record which arrays among the parameters of the function share no memory."""
         values, params = self.values, self.entry.params
-        arrays = [v for v in values if isinstance(v.type, k.Array) and values[v] in params]
-        old = {values[v] for v in arrays}
+        # parameter -> the array before the loop that it may be
+        old = {values[v]: v for v in values if isinstance(v.type, k.Array) and values[v] in params} | self.wholes
         new = [p for p in params if isinstance(p.type, k.Array) and p not in old]  # allocated for this region
         self.function.memo["disjoint"] = frozenset(
-            [frozenset((values[x], values[y])) for x, y in combinations(arrays, 2)
-             if self.region.aliases.distinct(x, y)]
+            [frozenset((x, y)) for x, y in combinations(old, 2) if self.region.aliases.distinct(old[x], old[y])]
             + [frozenset(pair) for pair in (*combinations(new, 2), *product(new, old))])
 
     # -- the call, and its results
@@ -345,8 +360,13 @@ def unmark(branch: ir.Inst) -> None:
     branch.attrs = {name: value for name, value in branch.attrs.items() if name != "independent"}
 
 
-def _of_copies(root: ir.Value) -> k.Type:
-    return k.Array(root.type.dtype, root.type.ndim + 1, "C")
+def _is_plain(root: ir.Value) -> bool:
+    """Whether a chunk may add to an array itself where it is the only one, as if that were a copy."""
+    return root.type in (k.Array(root.type.dtype, root.type.ndim, "C"), k.Array(root.type.dtype, root.type.ndim, "A"))
+
+
+def _of_copies(root: ir.Value) -> k.Array:
+    return k.Array(root.type.dtype, root.type.ndim + 1, "A" if root.type.layout == "A" and _is_plain(root) else "C")
 
 
 def _as_copy(b: Builder, root: ir.Value, lengths) -> ir.Value:
@@ -361,7 +381,7 @@ def _slice(b: Builder, whole: ir.Value, number: ir.Value) -> ir.Value:
     n = whole.type.ndim
     offset = b.int(a.IMUL, number, b.int(memory.ARRAY_STRIDE, whole, axis=0))
     parts = [b.int(op, whole, axis=axis) for op in (memory.ARRAY_DIM, memory.ARRAY_STRIDE) for axis in range(1, n)]
-    return typed(b, memory.ARRAY_VIEW, whole, k.Array(whole.type.dtype, n - 1, "C"), offset, *parts)
+    return typed(b, memory.ARRAY_VIEW, whole, k.Array(whole.type.dtype, n - 1, whole.type.layout), offset, *parts)
 
 
 def _add_up(where: ir.Block, blocks, root, array, op, lengths, loc, unwind) -> ir.Block:

@@ -14,10 +14,10 @@ of floats are the same with any number of threads. A loop with little work is on
 A value that is carried across iterations must be one of these: a counter; a reduction (+ * & | ^, also under a
 condition; min or max, and values assigned together with them, such as the position of the minimum); a flag that is only
 ever set to one value; or a value that no iteration reads, whose last value remains: see `carried.py`. Anything else is
-an error that names it; so is an element that all iterations write, or that one writes and another reads. Which elements
-each iteration has for itself says `apart.py`, and which it is certain to share with another `collisions.py`.
-Tests that are made when the loop begins, and that let one thread run it, are those of `crowded.py`. Where
-indices are not known, the program guarantees that iterations are independent. A loop that needs the interpreter
+an error that names it; so is an element that all iterations write, or that one writes and another reads. What an access
+reaches says `reached.py`, whether two of them reach different elements `apart.py`, and whether they are certain to
+reach the same one `collisions.py`. Where neither is known, tests are made when the loop begins, and let one thread run
+it (`tested.py`); where none can be made, one thread always runs it, with a warning. A loop that needs the interpreter
 (printing, objects) runs on one thread, with a warning. The loops of derivatives of such loops ('kept' in forward mode
 and the forward part of reverse mode, 'adjoint' in the backward part) run on one thread, without a word, where they are
 not understood.
@@ -36,15 +36,16 @@ from ..ir.cfg import LoopNest, closure, in_edges, predecessors, reverse_postorde
 from ..ir.uses import read_outside
 from ..ops import arith as a
 from ..ops import control, exceptions, memory, random
-from ..ops.parallel import GET_THREAD_ID
 from ..ops.structure import UNION_MAKE
 from ..types import kinds as k
-from . import apart, counted, crowded, dce, opened
+from . import counted, dce, inline, opened, tested
 from .alias import Aliases, root_of
+from .apart import ways_apart
 from .carried import LEFT_ONLY, SUMS, Carried, Serial, element_type
 from .chunks import SHAPES, Chunks, unmark
 from .collisions import Collisions
 from .operands import constant_of
+from .reached import Access, Reached
 from .rewrite import Builder, clone_blocks, growing, join_edges, substitute
 
 __all__ = ["run"]
@@ -120,13 +121,6 @@ def _warn(fn, inst, why: str, hint: str) -> None:
                            ParallelWarning, filename, inst.loc.line or fn.firstlineno)
 
 
-def _is_thread(v: ir.Value) -> bool:
-    """Whether an index is the number of the thread that runs the iteration."""
-    while v.inst is not None and v.inst.op is memory.CHECK_INDEX:
-        v = v.inst.args[0]
-    return v.inst is not None and v.inst.op is GET_THREAD_ID
-
-
 def _is_made(v: ir.Value) -> bool:
     """Whether an instruction makes this array."""
     return v.inst is not None and v.inst.op in (memory.ARRAY_NEW, memory.ARRAY_COPY)
@@ -181,6 +175,35 @@ def _zero(b: Builder, t) -> ir.Value | None:
     return b.const(t, constant_of(t, 0)) if element_type(t) is not None else None
 
 
+def _unsure(reached: Reached, root: ir.Value) -> list:
+    """What `ways_apart` says of each pair of accesses to an array that are not certain to be apart, until one can
+    never be."""
+    accesses = list({one.key: one for one in reached.of[root]}.values())
+    found: list = []
+    for n, one in enumerate(accesses):
+        for two in accesses[n:]:
+            if one.stores or two.stores:
+                ways = ways_apart(one, two, reached)
+                if ways is not True:
+                    found.append(ways)
+                if ways is False:
+                    return found
+    return found
+
+
+def _name(root: ir.Value) -> str:
+    return repr(root.name) if root.name else "an array"
+
+
+def _shares(inst: ir.Inst, root: ir.Value, reads: bool) -> Serial:
+    """What is raised where iterations may share elements of an array."""
+    if reads:
+        return Serial(inst, f"iterations change elements of {_name(root)} that they also read, at places that may be "
+                            "the same", "only sums, products and bits are combined: a[j] += x, or -=, *=, |=, &=, ^=")
+    return Serial(inst, f"iterations may write the same elements of {_name(root)}",
+                  "let each iteration write its own elements")
+
+
 class _Gone(Exception):
     """Raised where a loop can make no iterations."""
 
@@ -230,15 +253,21 @@ class _Region(Carried):
 
     def hoist_views(self) -> None:
         """Let views with elements of another type that are the same in each iteration, as `z.real`, be made before the
-        loop, so that they are arrays of their own."""
+        loop, so that they are arrays of their own; and let arrays be read there from variables that closures share."""
         inside = {v: block for v, block in self.defs.block_of.items() if block in self.loop.blocks}
         moved: dict[ir.Inst, None] = {}
+        if any(inst.op is memory.CELL_LOAD for block in self.loop.blocks for inst in block.insts):
+            called = closure([inst.attrs["callee"] for block in self.loop.blocks for inst in block.insts
+                              if inst.op is control.INVOKE], inline.callees)
+            written = {inst.args[0].type for block in (*self.loop.blocks, *(b for fn in called for b in fn.blocks))
+                       for inst in block.insts if inst.op is memory.CELL_STORE}
 
         def is_same(v: ir.Value) -> bool:
             made = v.inst
             if v not in inside or made in moved:
                 return True
-            if made is None or made.op is not control.CONST and made.op not in SHAPES or not all(
+            if made is None or made.op is not control.CONST and made.op not in SHAPES and not (
+                    made.op is memory.CELL_LOAD and made.args[0].type not in written) or not all(
                     [is_same(x) for x in made.args]):
                 return False
             moved[made] = None
@@ -246,13 +275,25 @@ class _Region(Carried):
 
         for block in self.loop.blocks:
             for inst in block.insts:
-                if inst.op is memory.ARRAY_VIEW and type(of := inst.args[0].type) is k.Array and (
-                        of.dtype is not inst.result.type.dtype):
+                if inst.op is memory.CELL_LOAD and type(inst.result.type) is k.Array or (
+                        inst.op is memory.ARRAY_VIEW and type(of := inst.args[0].type) is k.Array
+                        and of.dtype is not inst.result.type.dtype):
                     is_same(inst.result)
         if moved:
             for block in self.loop.blocks:
                 block.insts = [inst for inst in block.insts if inst not in moved]
-            self.count.entry_block.insts[-1:-1] = moved
+            before = self.count.entry_block.insts
+            replace: dict[ir.Value, ir.Value] = {}
+            known: dict[ir.Value, ir.Value] = {}  # cell -> what has been read from it at the end of the block
+            for inst in [*before[:-1], *moved]:
+                if inst.op is memory.CELL_LOAD and (inst not in moved or type(inst.result.type) is k.Array):
+                    first = known.setdefault(inst.args[0], inst.result)
+                    if first is not inst.result and inst in moved:
+                        replace[inst.result] = first
+                elif ir.regions_written(self.aliases.effects(inst)) & ir.CELLS:
+                    known.clear()
+            before[-1:-1] = [inst for inst in moved if inst.result not in replace]
+            substitute(self.fn.blocks, replace)
             self.analyse()
 
     def count_beside(self, test: ir.Inst | None) -> None:
@@ -302,6 +343,9 @@ class _Region(Carried):
         self.find_users()
         self.classify()
         self.check_elements()
+        for one, at in self.tests:
+            if not one.is_possible(at):
+                raise _shares(one.inst, one.array, not all([access.stores for access in one.accesses]))
         Chunks(self).build()
 
     def find_blocks(self) -> None:
@@ -430,76 +474,60 @@ class _Region(Carried):
     # -- array elements
 
     def check_elements(self) -> None:
-        """Raise for elements that are known to be accessed by two iterations, one of which writes. Arrays to whose
-        elements iterations only add, or which they only multiply, get a copy for each chunk: `self.shared`, array ->
-        (operation, neutral element)."""
+        """Raise for elements that are known to be accessed by two iterations, one of which writes, and Serial where
+        that may be so and no test can tell. Arrays to whose elements iterations only add, or which they only multiply,
+        get a copy for each chunk: `self.shared`, array -> (operation, neutral element). What is to be tested when the
+        loop begins: `self.tests`, `self.meetings`, each with a function from a value to that from before the loop."""
         self.shared: dict[ir.Value, tuple] = {}
-        self.crowds: list[tuple] = []
+        self.tests: list[tuple] = []
         self.meetings: list[tuple] = []
-        if self.kind not in ("prange", "kept", "adjoint") or self.opens and self.checked_with_calls():
-            return
-        memo: dict = {}
-
-        def affine(v: ir.Value) -> counted.Affine:
-            return counted.affine(v, self.defs, self.loop.blocks, memo)
-
-        accesses: list[tuple] = []
-        reached: dict[ir.Value, list] = {}  # array from outside of the loop -> the places of each access
-        found = Collisions(self)
-        for block in self.loop.blocks:
-            for inst in block.insts:
-                if inst.op is memory.ARRAY_LOAD or inst.op is memory.ARRAY_STORE:
-                    array, stores = inst.args[0], inst.op is memory.ARRAY_STORE
-                    forms = [affine(v) for v in (inst.args[1:-1] if stores else inst.args[1:])]
-                    if self.kind == "adjoint":
-                        root = root_of(array)
-                        if root not in self.defined or not _is_made(root):
-                            accesses.append((inst, array, root, stores, forms))
-                        continue
-                    indices: dict[ir.Value, list] = {}  # where the array is chosen, it may be one by several views
-                    for root, views, _ in found.origins(array, ()):
-                        if found.is_shared(root):
-                            index = apart.places(root, views, forms, affine, lambda v: v)
-                            reached.setdefault(root, []).append(index)
-                            indices.setdefault(root, []).extend(index.values() if index else forms)
-                    accesses += [(inst, array, root, stores, index) for root, index in indices.items()]
         if self.kind == "adjoint":
-            self.check_adjoints(accesses)
+            self.check_adjoints()
+        if self.kind not in ("prange", "kept") or self.opens and self.checked_with_calls():
             return
+        reached = Reached(self)
+        stored = dict.fromkeys([one.root for one in reached.accesses if one.stores])
+        unsure = {root: pairs for root in stored if (pairs := _unsure(reached, root))}
         inner = self.inner_counters()
         same: dict[ir.Value, bool] = {}
-        spans = apart.spans(self.loop, self.defs, self.edges)
-        own = {root for root in dict.fromkeys([root for _, _, root, stores, _ in accesses if stores])
-               if apart.are_apart(reached[root], self, spans)}
-        for inst, array, root, stores, forms in accesses:
-            if not stores or root in self.shared or root in own:
-                continue
-            moves = self.moves(forms)
-            fixed = self.is_same(array, inner, same) and all(
-                self.is_same(v, inner, same) for form in forms for v in form.terms)
-            if root not in self.defined and self.is_same(array, inner, same):
-                op = self.added_up(root, accesses)
+        for root, pairs in list(unsure.items()):
+            stores = [one for one in reached.of[root] if one.stores]
+            if root not in self.defined and any([self.is_same(one.array, inner, same) for one in stores]):
+                op = self.added_up(root, reached.accesses)
                 if op is not None:
                     self.shared[root] = op
+                    del unsure[root]
                     continue
-            name = repr(root.name) if root.name else "an array"
-            if not fixed and not moves and any(whose is root and not writes and not self.moves(places)
-                                               for _, _, whose, writes, places in accesses):
-                raise Serial(inst, f"iterations change elements of {name} that they also read, at places that may be "
-                                   "the same", "only sums, products and bits are combined: a[j] += x, or -=, *=, "
-                                   "|=, &=, ^=")
-            if fixed:
-                raise self.error(inst, f"every iteration of a parallel loop writes the same elements of {name}",
-                                 "add to them in one form alone, as in a[j] += x, or write range for prange")
-        self.check_collisions(found, own)
+            changed = any([not one.stores and not reached.moves(one) for one in reached.of[root]])
+            for one in stores:
+                if not one.whole and all([self.is_same(v, inner, same) for v in (one.array, *one.inst.args[1:-1])]):
+                    raise self.error(one.inst, "every iteration of a parallel loop writes the same elements of "
+                                               f"{_name(root)}",
+                                     "add to them in one form alone, as in a[j] += x, or write range for prange")
+                if changed and False in pairs and not reached.moves(one):
+                    raise _shares(one.inst, root, True)
+        self.check_collisions(reached, unsure)
+        if reached.unknown:
+            raise Serial(reached.unknown[0], "a function that it calls may change elements of arrays that iterations "
+                         "share", "pass the arrays to the function as arguments")
         if not self.single:
-            stored = {root for _, _, root, stores, _ in accesses if stores}
-            self.meetings = [(one, lambda v: v) for one in crowded.meetings(self, reached, stored, spans)]
-            self.find_crowds(own)
+            self.meetings = [(one, lambda v: v) for one in tested.meetings(reached, stored)]
+            for root, pairs in unsure.items():
+                self.find_tests(reached, root, pairs, stored)
 
-    def moves(self, forms) -> bool:
-        """Whether indices move with the loop, or from thread to thread."""
-        return any(self.counters.get(v) or _is_thread(v) for form in forms for v in form.terms)
+    def find_tests(self, reached: Reached, root: ir.Value, pairs: list, stored) -> None:
+        """Find what tells, when the loop begins, whether iterations share elements of an array."""
+        accesses = reached.of[root]
+        if False not in pairs:
+            self.tests.append((tested.Ends(reached, accesses, pairs), lambda v: v))
+            return
+        for one in accesses:
+            if one.stores and reached.halves(one):
+                raise Serial(one.inst, f"iterations write the same elements of {_name(root)}",
+                             "let each iteration write its own elements")
+            if one.whole:
+                raise _shares(one.inst, root, not all([two.stores for two in accesses]))
+        self.tests.append((tested.Inspection(reached, accesses, stored), lambda v: v))
 
     def checked_with_calls(self) -> bool:
         """Whether `check_elements` has been done for a copy in which the calls of the loop are opened."""
@@ -521,7 +549,7 @@ class _Region(Carried):
             v = values.get(v)
             return None if v in self.defined else v
 
-        self.crowds = [(one, outside) for one, _ in region.crowds]
+        self.tests = [(one, outside) for one, _ in region.tests]
         self.meetings = [(one, outside) for one, _ in region.meetings]
         if region.shared and any(opened.accesses(inst, self.aliases) and any(
                 v not in self.defined and type(v.type) is not k.Array and k.any_part(
@@ -537,52 +565,47 @@ class _Region(Carried):
             self.shared[array] = op
         return True
 
-    def check_collisions(self, found: Collisions, own: set[ir.Value]) -> None:
+    def check_collisions(self, reached: Reached, unsure) -> None:
         """Raise for an element that is certain to be accessed by two iterations, one of which writes."""
-        accesses = [one for block in self.loop.blocks for inst in block.insts
-                    if inst.op is memory.ARRAY_LOAD or inst.op is memory.ARRAY_STORE
-                    for one in found.accesses(block, inst)]
-        for one in accesses:
-            if not one.stores or one.root in self.shared or one.root in own:
-                continue
-            for two in accesses:
-                if two.root is one.root and found.collide(one, two):
-                    name = repr(one.root.name) if one.root.name else "an array"
-                    what = "writes" if two.stores else "reads"
-                    raise self.error(two.inst, f"an iteration of a parallel loop {what} an element of {name} that "
-                                               f"another iteration writes, at line {one.inst.loc.line}",
-                                     "write into another array, or write range for prange")
+        found = Collisions(self, reached)
+        for root in unsure:
+            for one in reached.of[root]:
+                for two in reached.of[root] if one.stores else ():
+                    if found.collide(one, two):
+                        what = "writes" if two.stores else "reads"
+                        raise self.error(two.inst, f"an iteration of a parallel loop {what} an element of "
+                                                   f"{_name(root)} that another iteration writes, at line "
+                                                   f"{one.inst.loc.line}",
+                                         "write into another array, or write range for prange")
 
-    def find_crowds(self, own: set[ir.Value]) -> None:
-        """Find what tells, when the loop begins, that iterations write the same elements: `crowds`, (what, function
-        from a value to that from before the loop). Raise where no test is needed."""
-        for crowd in crowded.crowds(self, Collisions(self, exact=True), own):
-            if crowded.halves(crowd):
-                name = repr(crowd.array.name) if crowd.array.name else "an array"
-                raise Serial(crowd.inst, f"iterations write the same elements of {name}",
-                             "let each iteration write its own elements")
-            self.crowds.append((crowd, lambda v: v))
-
-    def check_adjoints(self, accesses) -> None:
+    def check_adjoints(self) -> None:
         """As `check_elements`, of a reversed loop. The program guarantees nothing about it: where iterations read the
         same element, the reversed ones add to the adjoint of it. So each access must be known to be to elements of its
         own iteration, or all must be sums."""
-        stored = {root for _, _, root, stores, _ in accesses if stores}
+        memo: dict = {}
+        accesses = []
+        for block in self.loop.blocks:
+            for inst in block.insts:
+                if inst.op in memory.ACCESSES and ((root := root_of(inst.args[0])) not in self.defined
+                                                   or not _is_made(root)):
+                    one = Access(inst, inst.args[0], root, inst.op is memory.ARRAY_STORE, {}, False)
+                    one.index = {n: counted.affine(v, self.defs, self.loop.blocks, memo)
+                                 for n, v in enumerate(inst.args[1:1 + one.array.type.ndim])}
+                    accesses.append(one)
+        stored = dict.fromkeys([one.root for one in accesses if one.stores])
         hint = "index the arrays by the loop variable, or use whole-array expressions"
         for block in self.loop.blocks:
             for inst in block.insts:
                 written = ir.regions_written(self.aliases.effects(inst)) & ir.ELEMENTS
                 if inst.op in memory.ACCESSES or not written and inst.op in SHAPES:
                     continue
-                for v in inst.args:
-                    root = root_of(v) if type(v.type) is k.Array else None
-                    if root in stored or root is not None and written and not (
-                            root in self.defined and _is_made(root)):
+                for root in [root_of(v) for v in inst.args if type(v.type) is k.Array]:
+                    if root in stored or written and not (root in self.defined and _is_made(root)):
                         raise Serial(inst, "iterations may write the same elements of adjoints", hint)
         for root in stored:
             if root in self.defined or not (_is_made(root) or root in self.fn.params):
                 raise Serial(self.branch, "which array of adjoints is written depends on the iteration", hint)
-            own = [(array, forms) for _, array, whose, _, forms in accesses if whose is root]
+            own = [(one.array, one.index) for one in accesses if one.root is root]
             if self.is_own(own):
                 continue
             op = self.added_up(root, accesses)
@@ -595,7 +618,7 @@ class _Region(Carried):
         array, first = accesses[0]
         if array in self.defined or any(one is not array for one, _ in accesses):
             return False
-        for axis, form in enumerate(first):
+        for axis, form in first.items():
             moved = [c * step for v, c in form.terms.items() if type(step := self.counters.get(v)) is int]
             rest = [v for v in form.terms if v in self.defined and v not in self.counters]
             if len(moved) == 1 and moved[0] and not rest and all(
@@ -623,9 +646,12 @@ class _Region(Carried):
         if root.type.layout == "F" or root.type.ndim > 3:
             return None
         op, known = None, set()
-        for inst, array, whose, stores, _ in accesses:
-            if whose is not root or not stores:
+        for one in accesses:
+            inst = one.inst
+            if one.root is not root or not one.stores:
                 continue
+            if one.whole:
+                return None
             value = inst.args[-1]
             made = value.inst
             if made is None or made.op not in SUMS or op not in (None, SUMS[made.op]):
@@ -679,8 +705,9 @@ class _Region(Carried):
             if not names.issuperset(part.names()):
                 found.append(str(part))
             names.update(part.names())
-        found += [f"one thread where there are more iterations than elements of {one.array.name or 'an array'} to write"
-                  for one, _ in self.crowds]
+        found += [f"one thread where a test at the beginning finds that iterations may share elements of "
+                  f"{one.array.name or 'an array'}"
+                  for one, _ in self.tests]
         found += [f"each chunk adds to a copy of {root.name or 'an array'}" for root in self.shared]
         if self.nested:
             found.append("the marked loops in it run on the thread of their chunk")

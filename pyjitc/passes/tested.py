@@ -1,0 +1,381 @@
+"""What is tested when a parallel loop begins, where only then it can be known whether its iterations are apart. A loop
+that fails a test is one chunk, which the calling thread runs (chunks.py).
+
+`Ends`: numbers from before the loop decide, as for `o[i * m + j]`, where rows of n elements do not overlap if m >= n.
+`Inspection`: the indices follow from the number of the iteration and from arrays that the loop does not change, as in
+`o[place[i]]` and `for j in range(start[i], start[i + 1]): o[j]`. A loop before the loop computes them, and marks the
+elements; where an iteration accesses a range of them, the ranges must follow one another.
+`Meeting`: arrays may share memory.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from ..ir import core as ir
+from ..ops import arith as a
+from ..ops import control, memory
+from ..ops.structure import SELECT, TUPLE_GET
+from ..types import kinds as k
+from . import gvn
+from .apart import ways_apart
+from .chunk_cost import greater, lesser
+from .counted import Affine
+from .operands import Overlap, constant_of
+from .reached import Access, Reached, single_choice
+from .rewrite import Builder, clone_inst, drop_flags
+
+__all__ = ["Ends", "Inspection", "Meeting", "meetings"]
+
+_COPIED = {*a.ARITH_OPS.values(), *gvn.MOVED, control.CONST, SELECT, TUPLE_GET, memory.ARRAY_DIM, memory.ARRAY_STRIDE,
+           memory.ARRAY_VIEW, memory.ARRAY_STEP}
+_MOST = 64  # values that are computed for a test
+_SPARSE = 64  # an inspection marks elements of arrays with at most so many elements for an iteration
+
+
+class _Values:
+    """Computes values of the loop before it, for the iteration `number`, where they follow from that number and from
+    memory that the loop does not change. at: a value from before the loop -> that where `b` is, or None; bad: tests of
+    which one holds where a value is not what the loop computes; filled: arrays that must have elements."""
+
+    def __init__(self, b: Builder, reached: Reached, at, number: ir.Value | None = None, stored=frozenset()):
+        self.b, self.reached, self.at, self.number, self.stored = b, reached, at, number, stored
+        self.region = reached.region
+        self.known: dict[ir.Value, ir.Value | None] = {}
+        self.bad: list[ir.Value] = []
+        self.filled: list[ir.Value] = []
+
+    def form(self, form: Affine) -> ir.Value | None:
+        b = self.b
+        total: ir.Value | None = None
+        for v, c in form.terms.items():
+            x = self.int(v)
+            if x is None:
+                return None
+            x = x if c == 1 else b.int(a.IMUL, x, b.const(k.Int, c))
+            total = x if total is None else b.int(a.IADD, total, x)
+        rest = b.const(k.Int, form.constant) if total is None or form.constant else None
+        return rest if total is None else total if rest is None else b.int(a.IADD, total, rest)
+
+    def int(self, v: ir.Value) -> ir.Value | None:
+        x = self.of(v)
+        return x if x is None or x.type is k.Int else self.b.cast(x, k.Int)
+
+    def of(self, v: ir.Value) -> ir.Value | None:
+        if v not in self.known:
+            self.known[v] = None  # while it is computed
+            if len(self.known) < _MOST:
+                self.known[v] = self._of(v)
+        return self.known[v]
+
+    def _of(self, v: ir.Value) -> ir.Value | None:
+        b, reached, made = self.b, self.reached, v.inst
+        if v is reached.number:
+            return self.number
+        if v in reached.products.parts:
+            one, two = map(self.int, reached.products.parts[v])
+            return None if one is None or two is None else b.int(a.IMUL, one, two)
+        if v in reached.quotients:
+            form, divisor = reached.quotients[v]
+            whole = self.form(form)
+            by = b.const(k.Int, divisor) if type(divisor) is int else self.int(divisor)
+            if whole is None or by is None:
+                return None
+            if type(divisor) is not int:
+                self.bad.append(b.test(a.IEQ, by, b.const(k.Int, 0)))
+            return b.int(a.IFLOORDIV, whole, by)
+        if v not in self.region.defined and (known := self.at(v)) is not None:
+            return known
+        if v in self.region.counters:
+            form = reached.form(v)
+            return self.form(form) if form.terms != {v: 1} else None
+        if made is None:
+            choice = single_choice(v, self.region) if v in self.region.defined else None
+            parts = [self.of(x) for x in choice] if choice is not None else [None]
+            return None if None in parts else b.op(SELECT, *parts, type=v.type)
+        args: list = [self.of(x) for x in made.args]
+        if None in args:
+            return None
+        zero = b.const(k.Int, 0)
+        if made.op is memory.CHECK_INDEX:
+            x = b.int(SELECT, b.test(a.ILT, args[0], zero), b.int(a.IADD, *args), args[0])
+            self.bad += [b.test(a.ILT, x, zero), b.test(a.IGE, x, args[1])]
+            return x
+        if made.op is a.CHECK_NONNEG:
+            self.bad.append(b.test(a.ILT, args[0], zero))
+            return args[0]
+        if made.op is memory.CELL_LOAD:  # the loop does not change cells from before it
+            return b.add(clone_inst(made, dict(zip(made.args, args)), {}))
+        if made.op is memory.ARRAY_LOAD:
+            return self._loaded(made, args) if self.number is not None else None
+        if made.op not in _COPIED or made.op.effects and made.op.wrapping is None:
+            return None
+        copy = clone_inst(made, dict(zip(made.args, args)), {})
+        if made.op.wrapping is not None:
+            copy.op, copy.attrs, copy.unwind = made.op.wrapping, {}, None
+        drop_flags(copy)
+        return b.add(copy)
+
+    def _loaded(self, made: ir.Inst, args) -> ir.Value | None:
+        b, (array, *indices) = self.b, args
+        if made.args[0] in self.region.defined or any(
+                root in self.stored for root, _, _ in self.reached.origins(made.args[0], ())):
+            return None
+        zero = b.const(k.Int, 0)
+        self.filled.append(array)
+        for n, x in enumerate(indices):
+            out = b.any([b.test(a.ILT, x, zero), b.test(a.IGE, x, b.int(memory.ARRAY_DIM, array, axis=n))])
+            self.bad.append(out)
+            indices[n] = b.int(SELECT, out, zero, x)
+        return b.op(memory.ARRAY_LOAD, array, *indices, type=made.result.type)
+
+
+class _Test:
+    """A test of an array to which iterations store. inst: the store that a warning shows."""
+
+    def __init__(self, reached: Reached, accesses: list[Access]):
+        self.reached, self.accesses = reached, accesses
+        self.inst = next(one.inst for one in accesses if one.stores)
+        self.array = accesses[0].root
+
+    def test(self, b: Builder, blocks: list[ir.Block], trips: ir.Value, at) -> Any:
+        """Emit whether iterations may share elements. Returns (builder for what follows, the result), or None where it
+        cannot be computed. blocks: where those of loops are appended."""
+        raise NotImplementedError
+
+    def is_possible(self, at) -> bool:
+        """Whether all values that it needs can be computed before the loop. at: as of `_Values`."""
+        b = Builder([], self.inst.loc)
+        return self.test(b, [ir.Block("scratch")], b.const(k.Int, 1), at) is not None
+
+
+class Ends(_Test):
+    """The accesses are apart where, for each of these pairs, some way holds. pairs: results of `ways_apart`."""
+
+    def __init__(self, reached: Reached, accesses: list[Access], pairs: list[list[list[Affine]]]):
+        super().__init__(reached, accesses)
+        self.pairs = pairs
+
+    def test(self, b: Builder, blocks, trips: ir.Value, at):
+        values, tests, known = _Values(b, self.reached, at), [], {}
+        for pair in self.pairs:
+            ways = []
+            for way in pair:
+                holds = []
+                for form in way:
+                    key = form.constant, frozenset(form.terms.items())
+                    if key not in known:
+                        x = values.form(form)
+                        known[key] = None if x is None else b.test(a.IGE, x, b.const(k.Int, 0))
+                    holds.append(known[key])
+                if None not in holds:
+                    ways.append(b.all(holds))
+            if not ways:
+                return None
+            tests.append(b.test(a.BNOT, b.any(ways)))
+        return b, b.any([*tests, *values.bad])
+
+
+class Inspection(_Test):
+    """The accesses are apart where a loop over all iterations finds no element, or no range, that two of them reach."""
+
+    def __init__(self, reached: Reached, accesses: list[Access], stored):
+        super().__init__(reached, accesses)
+        self.stored = stored
+
+    def test(self, b: Builder, blocks, trips: ir.Value, at):
+        return self._marked(b, blocks, trips, at) or self._in_order(b, blocks, trips, at)
+
+    def _loop(self, b: Builder, blocks, trips: ir.Value, starts: list[ir.Value]):
+        """Make a loop over the iterations that ends where a test fails. Returns (builder of its body, the number of the
+        iteration, carried values, function that ends the body with (values, failed), and returns the builder after the
+        loop and whether one has failed)."""
+        left, number, failed = ir.Value(k.Int), ir.Value(k.Int), ir.Value(k.Bool)
+        carried = [ir.Value(v.type) for v in starts]
+        head = ir.Block("inspect", [left, number, failed, *carried])
+        body, after = ir.Block("one"), ir.Block("inspected")
+        Builder(b.insts, b.loc).jump(ir.Edge(head, [trips, b.const(k.Int, 0), b.const(k.Bool, False), *starts]))
+        h = Builder(head.insts, b.loc)
+        go = h.test(a.BAND, h.test(a.IGT, left, h.const(k.Int, 0)), h.test(a.BNOT, failed))
+        h.branch(go, ir.Edge(body), ir.Edge(after))
+        blocks += [head, body, after]
+        inside = Builder(body.insts, b.loc)
+
+        def end(values, found):
+            one = inside.const(k.Int, 1)
+            inside.jump(ir.Edge(head, [inside.int(a.ISUB, left, one), inside.int(a.IADD, number, one), found, *values]))
+            return Builder(after.insts, b.loc, b.unwind), failed
+
+        return inside, number, carried, end
+
+    def _marked(self, b: Builder, blocks, trips: ir.Value, at):
+        """Mark the elements that iterations store to, and look for a mark of another iteration."""
+        array = self.at_root(at)
+        if array is None:
+            return None
+        trial = _Values(Builder([], b.loc), self.reached, at, ir.Value(k.Int), self.stored)
+        lengths: dict = {}  # axis along which an iteration has one index -> its length
+        for key in self.accesses[0].index:
+            if all([key in one.index and trial.form(one.index[key]) is not None for one in self.accesses]):
+                view, axis = (array, key) if isinstance(key, int) else (at(key[0]), key[1])
+                if view is not None and not (lengths and view is not array):
+                    lengths[key] = b.int(memory.ARRAY_DIM, view, axis=axis)
+        if not lengths:
+            return None
+        size = b.const(k.Int, 1)
+        for n in lengths.values():
+            size = b.int(a.IMUL, size, n)
+        most = b.int(a.IMUL, lesser(b, trips, b.const(k.Int, 1 << 31)), b.const(k.Int, _SPARSE))
+        refused = b.any([b.test(a.IGT, size, most), b.test(a.IGT, trips, b.const(k.Int, (1 << 31) - 2)),
+                         *self._empty(b, trial.filled)])
+        inspect, joined = ir.Block("inspection"), ir.Block("tested", [ir.Value(k.Bool)])
+        Builder(b.insts, b.loc).branch(refused, ir.Edge(joined, [refused]), ir.Edge(inspect))
+        blocks.append(inspect)
+        now = Builder(inspect.insts, b.loc, b.unwind)
+        marks = now.make(memory.ARRAY_NEW, t := k.Array(k.int32, 1, "C"), size, type=t, zero=True)
+        found = None
+        for stores in (True, False):
+            some = _without_copies([one for one in self.accesses if one.stores is stores], *lengths)
+            if some:
+                inside, number, _, end = self._loop(now, blocks, trips, [])
+                values = _Values(inside, self.reached, at, number, self.stored)
+                mine = inside.cast(inside.int(a.IADD, number, inside.const(k.Int, 1)), k.int32)
+                tests = [self._mark(inside, values, one, lengths, marks, mine) for one in some]
+                now, failed = end([], inside.any([*tests, *values.bad]))
+                found = failed if found is None else now.test(a.BOR, found, failed)
+        Builder(now.insts, b.loc).jump(ir.Edge(joined, [found]))
+        blocks.append(joined)
+        return Builder(joined.insts, b.loc, b.unwind), joined.params[0]
+
+    def _mark(self, b: Builder, values: _Values, one: Access, lengths, marks: ir.Value, mine: ir.Value) -> ir.Value:
+        """Emit whether another iteration has marked the element of an access; of a store, mark it."""
+        zero, place, out = b.const(k.Int, 0), None, []
+        for n, length in lengths.items():
+            x = values.form(one.index[n])
+            out += [b.test(a.ILT, x, zero), b.test(a.IGE, x, length)]
+            place = x if place is None else b.int(a.IADD, b.int(a.IMUL, place, length), x)
+        tests = [(values.of(test), yes) for test, yes in one.conditions]
+        made = [test if yes else b.test(a.BNOT, test) for test, yes in tests if test is not None]
+        outside = b.any(out)
+        skipped = b.any([outside, *(b.test(a.BNOT, x) for x in made)])
+        place = b.int(SELECT, skipped, zero, place)
+        old = b.op(memory.ARRAY_LOAD, marks, place, type=k.int32)
+        other = b.all([b.test(a.INE, old, b.const(k.int32, constant_of(k.int32, 0))), b.test(a.INE, old, mine),
+                       b.test(a.BNOT, skipped)])
+        if one.stores:
+            b.op(memory.ARRAY_STORE, marks, place, b.op(SELECT, skipped, old, mine, type=k.int32))
+        return b.test(a.BOR, b.all([outside, *made]), other)
+
+    def _in_order(self, b: Builder, blocks, trips: ir.Value, at):
+        """Compute whether the ranges of iterations along an axis follow one another."""
+        for axis in self.accesses[0].index:
+            if all([axis in one.index for one in self.accesses]):
+                found = self._in_order_along(axis, b, blocks, trips, at)
+                if found is not None:
+                    return found
+        return None
+
+    def _in_order_along(self, axis, b: Builder, blocks, trips: ir.Value, at):
+        scratch = _Values(Builder([], b.loc), self.reached, at, ir.Value(k.Int), self.stored)
+        ranges, assumed = [], []
+        for one in _without_copies(self.accesses, axis):
+            ends = self.reached.ends(one.index[axis], lambda v: scratch.of(v) is not None)
+            if ends is None or any(scratch.form(end) is None for end in (*ends[0], *ends[1])):
+                return None
+            ranges.append(ends[0])
+            assumed += ends[1]
+        refused = b.any(self._empty(b, scratch.filled))
+        inspect, joined = ir.Block("inspection"), ir.Block("tested", [ir.Value(k.Bool)])
+        Builder(b.insts, b.loc).branch(refused, ir.Edge(joined, [refused]), ir.Edge(inspect))
+        blocks.append(inspect)
+        now = Builder(inspect.insts, b.loc, b.unwind)
+        inside, number, (behind,), end = self._loop(now, blocks, trips, [now.const(k.Int, -1)])
+        values = _Values(inside, self.reached, at, number, self.stored)
+        low: Any = None
+        high: Any = None
+        for least, most in ranges:
+            x: Any = values.form(least)
+            y: Any = values.form(most)
+            low, high = (x, y) if low is None else (lesser(inside, low, x), greater(inside, high, y))
+        bad = [inside.test(a.ILT, values.form(form), inside.const(k.Int, 0)) for form in assumed]
+        found = inside.any([inside.test(a.ILE, low, behind), *bad, *values.bad])
+        now, failed = end([greater(inside, behind, high)], found)
+        Builder(now.insts, b.loc).jump(ir.Edge(joined, [failed]))
+        blocks.append(joined)
+        return Builder(joined.insts, b.loc, b.unwind), joined.params[0]
+
+    def at_root(self, at) -> ir.Value | None:
+        return None if self.array in self.reached.region.defined or type(self.array.type) is not k.Array else \
+            at(self.array)
+
+    def _empty(self, b: Builder, filled) -> list[ir.Value]:
+        return [b.test(a.IEQ, b.int(memory.ARRAY_DIM, v, axis=n), b.const(k.Int, 0))
+                for v in dict.fromkeys(filled) for n in range(v.type.ndim)]
+
+
+def _without_copies(accesses: list[Access], *axes: int) -> list[Access]:
+    """The accesses without those that have the same index along these axes as another one."""
+    found = {(*((form.constant, frozenset(form.terms.items())) for form in map(one.index.__getitem__, axes)),
+              *one.conditions): one for one in accesses}
+    return list(found.values())
+
+
+class Meeting:
+    """An array to which iterations store, and others, which may share memory with it where the program passes one array
+    twice, or two views of it. others: (array, whether iterations are apart where it is the same one, element for
+    element)."""
+
+    def __init__(self, array: ir.Value, others: list[tuple[ir.Value, bool]]):
+        self.array, self.others = array, others
+
+    def test(self, b: Builder, aliases, at) -> ir.Value | None:
+        """Emit whether iterations may meet in memory that the arrays share."""
+        array, tests = at(self.array), []
+        if array is None:
+            return None
+        whole = Overlap(b, array, lengths(b, array))
+        for other, equal in self.others:
+            other = at(other)
+            if other is None or other is array or aliases.distinct(array, other):
+                continue
+            if other.type.ndim == array.type.ndim == 1 and "C" not in (array.type.layout, other.type.layout):
+                one = Overlap(b, array, lengths(b, array))
+                one.add(other, lengths(b, other), equal)
+                tests.append(b.test(a.BAND, one.found(), b.test(a.BNOT, _between(b, array, other))))
+            else:
+                whole.add(other, lengths(b, other), equal)
+        if whole.groups or whole.tests:
+            tests.append(whole.found())
+        return b.any(tests) if tests else None
+
+
+def lengths(b: Builder, array: ir.Value) -> list[ir.Value]:
+    return [b.int(memory.ARRAY_DIM, array, axis=n) for n in range(array.type.ndim)]
+
+
+def _between(b: Builder, x: ir.Value, y: ir.Value) -> ir.Value:
+    """Whether the elements of y are between those of x, as columns of a table are, or parts of complex numbers."""
+    stride = b.int(memory.ARRAY_STRIDE, x, axis=0)
+    size = greater(b, b.int(a.IABS, stride), b.const(k.Int, 1))
+    gap = b.int(a.IMOD, b.int(a.ISUB, b.int(memory.ARRAY_DATA, y), b.int(memory.ARRAY_DATA, x)), size)
+    last = b.int(a.IADD, gap, b.const(k.Int, memory.item_bytes(y.type.dtype)))
+    return b.all([b.test(a.IEQ, stride, b.int(memory.ARRAY_STRIDE, y, axis=0)), b.test(a.ILE, last, size),
+                  b.test(a.IGE, gap, b.const(k.Int, memory.item_bytes(x.type.dtype)))])
+
+
+def meetings(reached: Reached, stored) -> list[Meeting]:
+    """What is to be tested of arrays from before a loop that may share memory. stored: those to which iterations
+    store."""
+    region, found = reached.region, []
+    arrays = [v for v in reached.of if v not in region.defined and type(v.type) is k.Array]
+
+    def apart(x: ir.Value, y: ir.Value) -> bool:
+        return x.type.ndim == y.type.ndim and x not in region.shared and all([
+            ways_apart(one, two, reached) is True for one in reached.of[x] for two in reached.of[y]])
+
+    for n, x in enumerate(arrays):
+        if x in stored:
+            others = [(y, apart(x, y)) for m, y in enumerate(arrays)
+                      if y is not x and not (y in stored and m < n) and not region.aliases.distinct(x, y)]
+            if others:
+                found.append(Meeting(x, others))
+    return found
