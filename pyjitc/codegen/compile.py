@@ -78,8 +78,10 @@ def module_text(functions: list[ir.Function], spec, target: Target, options: Opt
         native.add(module, functions[0], spec, nogil)
     if exported is not None:
         add_native(module, functions[0], exported)
+    module.register = target.register
     for fn in functions:
-        module.add(fn, emitter(module, fn).run())
+        one = emitter(module, fn)
+        module.add(fn, one.run(), one.wide)
     elsewhere = {**module.elsewhere, **(outside.helpers if outside else {})}
     return head + module.text(target), dict(module.objects), guards, elsewhere, pooled
 

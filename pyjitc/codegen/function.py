@@ -21,6 +21,7 @@ from .leaves import components
 from .module import Module
 
 regions = lazy(f"{__package__}.regions")  # only programs with parallel loops load it
+wide = lazy(f"{__package__}.wide")  # only functions with loops over arrays load it
 
 __all__ = ["CheckingEmitter", "FunctionEmitter"]
 
@@ -30,6 +31,7 @@ _RELEASES = 40  # the most instructions that release something in a function in 
 class FunctionEmitter(Emitter):
     """Emits one typed function."""
 
+    widens = True  # whether simple loops may be written in vectors (wide.py)
     traced = True  # whether failures have an entry in tracebacks for the frame that they leave
 
     def __init__(self, module: Module, fn: ir.Function):
@@ -47,6 +49,7 @@ class FunctionEmitter(Emitter):
         self.places: dict[tuple[str, str], dict[ir.Loc, int]] = {}
         self.arrivals: dict[ir.Block, list] = {}
         self.polled = False
+        self.wide: str | None = None  # the text of the function with loops in vectors, where it has one
         # the state that releases the interpreter lock, which the current instruction has taken
         self.held: str | None = None
 
@@ -91,19 +94,51 @@ class FunctionEmitter(Emitter):
         out.append(f"  br label %{body}")
         if looped:
             out += ["enter:", f"  br label %{self.names[first]}"]
-        for block, body in zip(blocks, bodies):
-            out.append(f"{self.names[block]}:")
-            if block is not first or looped:
-                for k, p in enumerate(block.params):
-                    for j, c in enumerate(components(p.type)):
-                        arms = ", ".join(f"[ {values[k][j]}, %{origin} ]" for origin, values in self.arrivals[block])
-                        out.append(f"  {self.values[p][j]} = phi {c} {arms}")
-            out += body
-        out += self.cold
-        out.append("}")
         for origin in self.places:
             self.declare(self._places(origin))
-        return "\n".join(out)
+        unwritten = None if looped else first  # a block that gets no values from others
+        if fn.flags.elementwise and self.widens and module.register:
+            copies = self._copies(blocks, bodies)
+            if copies:
+                self.wide = "\n".join([*out, *self._written(blocks, bodies, unwritten, copies)])
+        return "\n".join([*out, *self._written(blocks, bodies, unwritten, {})])
+
+    def _written(self, blocks, bodies, unwritten, copies: dict[str, tuple[str, list[str]]]) -> list[str]:
+        """The lines of all blocks. copies: of `_copies`."""
+        out = []
+        back = {body: header for header, (body, _) in copies.items()}
+        for block, body in zip(blocks, bodies):
+            name = self.names[block]
+            if name in copies:
+                out += copies[name][1]
+                continue
+            out.append(f"{name}:")
+            if block is not unwritten:
+                for k, p in enumerate(block.params):
+                    for j, c in enumerate(components(p.type)):
+                        arms = ", ".join(f"[ {values[k][j]}, %{origin}{'.rest' if origin in copies else ''} ]"
+                                         for origin, values in self.arrivals[block])
+                        out.append(f"  {self.values[p][j]} = phi {c} {arms}")
+            out += [*body[:-1], f"  br label %{back[name]}.rest"] if name in back else body
+        return [*out, *self.cold, "}"]
+
+    def _copies(self, blocks, bodies) -> dict[str, tuple[str, list[str]]]:
+        """For the header of each loop with the hint `vectors`, by its name, the name of the block that jumps back and
+        the lines that replace the header; empty where one of the loops has something that is not written in vectors."""
+        copies = {}
+        lines = dict(zip(blocks, bodies))
+        for block, body in lines.items():
+            last = block.insts[-1]
+            if "vectors" in last.attrs:
+                header, name = last.targets[0].block, self.names[block]
+                params = [(c, v) for p in header.params for c, v in zip(components(p.type), self.values[p])]
+                entries = [(origin, [v for value in values for v in value]) for origin, values in self.arrivals[header]]
+                found = wide.copied(self.names[header], params, entries, lines[header], name, body,
+                                    self.module.register, last.attrs["vectors"], "parallel" in last.attrs)
+                if not found:
+                    return {}
+                copies[self.names[header]] = name, found
+        return copies
 
     def fuel(self) -> str:
         # LLVM keeps the counter in a register while the function runs, unless the function may be recursive: then one
@@ -425,6 +460,8 @@ _CONTROL = {
 
 class CheckingEmitter(FunctionEmitter):
     """Emits a function for a target that has no code for some instructions: `check` raises for their text."""
+
+    widens = False
 
     def assign(self, rhs: str) -> str:
         self.check(rhs)

@@ -57,7 +57,7 @@ class Images:
         """Make the text of an image; False where it cannot be one."""
         inlining.decide(parts)
         module = Module(self.options, shares=True)
-        module.added = True
+        module.added, module.register = True, self.target.register
         shown = module.symbol(root).partition(".")[2]
         module.symbols[root] = symbol = f"@{LIBRARY}.{shown}"  # until the text is known
         for fn in parts:
@@ -66,7 +66,8 @@ class Images:
                     module.symbols[callee], declaration = self.symbols[callee]
                     module.declarations[declaration] = None
         for fn in parts:
-            module.add(fn, FunctionEmitter(module, fn).run())
+            one = FunctionEmitter(module, fn)
+            module.add(fn, one.run(), one.wide)
         head = f'target triple = "{self.target.triple}"\ntarget datalayout = "{self.target.layout}"\n'
         text = head + module.text(self.target)
         if module.objects or "@pyjitc_traceback" in text:  # code of the program was inlined in it

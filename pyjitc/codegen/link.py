@@ -25,6 +25,13 @@ class Target(Named, fields="triple cpu features layout"):
     __slots__ = ()
 
     @property
+    def register(self) -> int:
+        """The bytes of the longest vector registers."""
+        features = self.features.split(",")
+        wide = "+avx" in features or self.cpu in ("x86-64-v3", "x86-64-v4")
+        return 64 if "+avx512f" in features else 32 if wide else 16
+
+    @property
     def permutes(self) -> bool:
         """Whether one instruction looks up a vector of numbers in a table that fills a register of 64 bytes."""
         return "+avx512f" in self.features.split(",")

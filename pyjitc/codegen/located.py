@@ -27,6 +27,8 @@ _MORE = " dependence. Memory location is the same as accessed at "  # a continua
 class LocatedEmitter(FunctionEmitter):
     """Emits a function with the line and the column of each instruction, as debuggers read them."""
 
+    widens = False  # LLVM's remarks are about what its vectoriser does
+
     def __init__(self, module, fn: ir.Function):
         super().__init__(module, fn)
         self.debug_last = fn.firstlineno, 0, None

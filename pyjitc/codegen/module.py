@@ -125,6 +125,10 @@ class Module:
         self.novectorize: list[str] = []  # the bodies of functions whose loops LLVM must not vectorise
         # for each function, whether a few passes make it as good as all of them
         self.skips_loop_passes: list[bool] = []
+        self.register = 0  # bytes of the longest vector register, where loops may be written in vectors (wide.py)
+        # the text of each function -> the one with its loops in vectors; None where some function needs all passes
+        self.wide: dict[str, str] | None = {}
+        self.strided_text = ""  # the text of the second copy of `strided`
         self.has_loops = False  # whether some function has loops
         # functions of the C library that are rarely called: symbol -> (number, type) of operands
         self.rare: dict[str, tuple[int, str]] = {}
@@ -203,21 +207,43 @@ class Module:
             self.declarations[shared.declaration(name)] = None
         return "@" + name
 
-    def add(self, fn: ir.Function, body: str) -> None:
-        """Add a function with the text `body`."""
+    def add(self, fn: ir.Function, body: str, wide: str | None = None) -> None:
+        """Add a function with the text `body`; wide: its text with the loops in vectors, if it has one."""
         formed = partition.FORM in body
         self.packs |= fn.flags.packs
-        self.skips_loop_passes.append(
-            fn.flags.skips_loop_passes and not formed
-            and not any([i.op is control.INVOKE and _may_be_inlined(i.attrs["callee"])
-                         for block in fn.blocks for i in block.insts]))
+        inlines = any([i.op is control.INVOKE and _may_be_inlined(i.attrs["callee"])
+                       for block in fn.blocks for i in block.insts])
+        self.skips_loop_passes.append(fn.flags.skips_loop_passes and not formed and not inlines)
+        if formed or inlines or not (wide or fn.flags.skips_loop_passes or fn.flags.optnone):
+            self.wide = None
+        elif wide and self.wide is not None:
+            self.wide[body] = wide
         self.has_loops = self.has_loops or not is_straight(fn)
         (self.novectorize if fn.flags.novectorize and not formed else self.bodies).append(body)
         if fn is self.strided:
             copy = body.replace(f"{self.symbol(fn)}(", f"{self.strided_symbol()}(", 1).replace(" alwaysinline", "", 1)
             (self.bodies if formed else self.novectorize).append(copy)
+            self.strided_text = copy
+
+    def _write_vectors(self, wide: dict[str, str]) -> None:
+        """Replace functions by those with loops in vectors. These test the strides, so one copy serves for all."""
+        self.bodies += self.novectorize
+        self.novectorize, self.skips_loop_passes = [], []
+        if self.strided_text:
+            self.bodies.remove(self.strided_text)
+            wide = {body: text.replace(" alwaysinline", " noinline", 1) if f"{self.symbol(self.strided)}(" in
+                    text.partition("\n")[0] else text for body, text in wide.items()}
+            self.bodies = [body.replace(f"{self.strided_symbol()}(", f"{self.symbol(self.strided)}(")
+                           for body in self.bodies]
+        self.bodies = [wide.get(body, body) for body in self.bodies]
 
     def text(self, target) -> str:
+        few = bool(self.wide) or bool(self.skips_loop_passes) and all(self.skips_loop_passes) and not self.novectorize
+        # the loops in vectors call no helpers
+        loops = (self.has_loops or self.nogil) and not self.wide
+        few = few and all([helpers.needs_few_passes(name, loops) for name in self.helpers])
+        if few and self.wide:
+            self._write_vectors(self.wide)
         parts = [expanded(helpers.text(self.helpers, self.nogil, self.inlined, self.pooled)), *self.declarations]
         parts += (f"@{name} = external global i8" for name, _ in self.objects)
         for text, name in self.strings.items():
@@ -237,8 +263,7 @@ class Module:
             text = partition.REMAINDERS + text
         if self.metadata.ordered:
             text = partition.ORDERED + text
-        if (self.skips_loop_passes and all(self.skips_loop_passes) and not self.novectorize
-                and all(helpers.needs_few_passes(name, self.has_loops or self.nogil) for name in self.helpers)):
+        if few:
             return text + partition.FEW_PASSES
         if self.novectorize:
             text = partition.joined(text, self.novectorize)

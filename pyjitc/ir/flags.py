@@ -83,6 +83,11 @@ class FunctionFlags(Named):
     """LLVM's passes over loops would find nothing to do in the function. Set by passes/polling.py; codegen/module.py
     takes the short pipeline where all functions of a module have this flag."""
 
+    elementwise: bool = False
+    """All loops that LLVM might vectorise have the hint `vectors` (ops/control.py). Set by passes/polling.py;
+    codegen/module.py takes the short pipeline, and the loops in vectors (codegen/wide.py), where all functions of a
+    module have this flag or the one above."""
+
     packs: bool = False
     """Loops store several elements of an array in each iteration, which may be contiguous: LLVM is to combine such
     stores to vectors. Set by passes/polling.py; codegen/module.py sets the option for the module."""

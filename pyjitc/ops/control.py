@@ -18,6 +18,9 @@ LOOP_HINTS = {
     "parallel": "no iteration touches what another writes (passes/polling.py; for loops over the threads of a block "
                 "passes/grid.py)",
     "interleave": "the number of vectors in flight in a parallel or a short loop (passes/hints.py)",
+    "vectors": "the loop is a straight line of arithmetic on elements, whose copy in vectors computes so many at once "
+               "(codegen/wide.py); set where that holds for all loops of the function that LLVM might vectorise "
+               "(passes/polling.py)",
     "few_trips": "the loop ends after at most as many trips as a number has bits, so that it need not poll "
                  "(passes/ranges.py)",
 }

@@ -14,8 +14,9 @@ from ..types.kinds import Array, Float, Int, NpFloat, is_scalar
 from .counted import FEW, WIDE, affine
 from .rewrite import Builder
 
-__all__ = ["adds_in_order", "in_order", "is_independent_nest", "is_strided", "note", "note_columns", "note_independent",
-           "note_ordered", "of_numbers", "one_by_one", "packs", "size", "strided_accesses", "walk", "worth_unrolling"]
+__all__ = ["adds_in_order", "in_order", "is_independent_nest", "is_straight_line", "is_strided", "note", "note_columns",
+           "note_independent", "note_ordered", "note_vectors", "of_numbers", "one_by_one", "only_counts", "packs",
+           "size", "strided_accesses", "walk", "worth_unrolling"]
 
 _TIGHT = 18  # most instructions of a loop with index checks that is unrolled
 _BRANCHY = 32  # most operations of a loop that branches and is unrolled
@@ -59,6 +60,34 @@ def note_independent(loop, short, in_order) -> None:
         for block in loop.latches:
             last = block.insts[-1]
             last.attrs = {**last.attrs, "parallel": True, "interleave": _interleave(loop, short)}
+
+
+def is_straight_line(loop) -> bool:
+    """Whether an innermost loop, which LLVM may vectorise, stores elements that it computes without branches, and
+    carries nothing but its counters from trip to trip. Polynomials are slower when LLVM has not simplified them with
+    all of its passes."""
+    return (len(loop.blocks) == 2 and len(loop.latches) == 1 and loop.latches[0] is not loop.header
+            and not loop.has_hint("unroll") and not loop.has_hint("ordered")
+            and all(p.type is Int for p in loop.header.params)
+            and any(i.op is ARRAY_STORE for i in loop.latches[0].insts)
+            and not any(i.op.effects & ~(ir.READS | ir.WRITES | ir.TERMINATOR) or "coefficients" in i.attrs
+                        for b in loop.blocks for i in b.insts))
+
+
+def only_counts(loop) -> bool:
+    """Whether a loop consists of the loops inside it and of arithmetic on numbers, as in an array expression, so that
+    LLVM has nothing to move out of it. An innermost loop need not."""
+    inside = {block for one in loop.inner for block in one.blocks}
+    return not loop.inner or not any(
+        i.op is not POLL and i.op.effects & ~ir.TERMINATOR or i.result is not None and not is_scalar(i.result.type)
+        for block in loop.blocks if block not in inside for i in block.insts)
+
+
+def note_vectors(loops) -> None:
+    """Set the hint `vectors` on such loops."""
+    for loop in loops:
+        attrs = loop.latches[0].insts[-1].attrs
+        note(loop, "vectors", attrs["interleave"] if "interleave" in attrs else _interleave(loop, False))
 
 
 def note_columns(loop, defs) -> list[ir.Inst]:

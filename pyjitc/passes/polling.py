@@ -46,8 +46,8 @@ from ..ops.structure import SELECT
 from ..types.kinds import Int
 from .counted import FEW, Definitions, affine, counts_down, find, step_of
 from .hints import (
-    in_order, note, note_columns, note_independent, note_ordered, of_numbers, one_by_one, packs, size, strided_accesses,
-    walk, worth_unrolling,
+    in_order, is_straight_line, note, note_columns, note_independent, note_ordered, note_vectors, of_numbers,
+    one_by_one, only_counts, packs, size, strided_accesses, walk, worth_unrolling,
 )
 from .rewrite import Builder, clone_blocks, split_edge
 
@@ -75,7 +75,7 @@ class _Polls:
 
     def __init__(self, fn: ir.Function, options):
         self.fn, self.options = fn, options
-        self.paused = 0  # the number of loops that stop to poll
+        self.paused: set[ir.Block] = set()  # headers of loops that stop to poll and recompute no invariant value
         self.pauses = False  # whether all loops but the copies that keep their checks do
         self.rows: dict[ir.Block, ir.Value] = {}  # header of a loop that runs to its end without a poll -> its length
         # header of a loop that is known to be short -> its most trips, with those of the loops inside
@@ -104,7 +104,7 @@ class _Polls:
         for loop in reversed(nest.loops):  # inner loops first
             if loop not in copies:
                 self.add(loop)
-        self.pauses = self.paused == len(nest.loops) - len(copies)
+        self.pauses = len(self.paused) == len(nest.loops) - len(copies)
         for loop in reversed(copies):
             self.add(loop)
         seen = {*self.short, *self.polled, *self.rows}
@@ -120,8 +120,14 @@ class _Polls:
         if self.remaining and all(loop.header in self.remaining or not self.may_be_vectorised(loop)
                                   for loop in innermost):
             self.fn.flags = self.fn.flags._replace(narrow=True)
-        if self.paused == len(nest.loops) and not nest.irreducible:
+        if len(self.paused) == len(nest.loops) and not nest.irreducible:
             self.fn.flags = self.fn.flags._replace(skips_loop_passes=True)
+        elif not (tiny or nest.irreducible or self.fn.flags.packs or self.fn.flags.narrow or self.in_order):
+            vectors = [loop for loop in innermost if loop.header not in self.paused
+                       and not loop.has_hint("novectorize")]
+            if vectors and all(map(is_straight_line, vectors)) and all(map(only_counts, nest.loops)):
+                note_vectors(vectors)
+                self.fn.flags = self.fn.flags._replace(elementwise=True)
         self.fn.blocks = reverse_postorder(self.fn)
         if tiny:
             self.copy_bodies(tiny)
@@ -218,7 +224,8 @@ class _Polls:
             unroll = not ordered and self.few and not self.pauses and worth_unrolling(counted, defs)
             if self.in_order or loop.parent is None and not unroll and not ordered and in_order(loop, self.options):
                 _pause(self.fn, counted, self.edges, self.readers)
-                self.paused += not _repeats(loop)
+                if not _repeats(loop):
+                    self.paused.add(header)
             else:
                 _strip(self.fn, counted, self.edges, defs, self.readers, unroll)
             self.polled.add(header)

@@ -103,9 +103,16 @@ def added(a, limit):
     return total
 
 
-def scaled(a, limit):
+def scaled(a, limit):  # in vectors already (codegen/wide.py)
     for i in range(len(a)):
         a[i] = a[i] * limit
+    return limit
+
+
+def cut(a, limit):
+    for i in range(len(a)):
+        if a[i] > limit:
+            a[i] = limit
     return limit
 
 
@@ -135,8 +142,8 @@ def called(a, limit):
 
 
 @pytest.mark.parametrize("f, plain",
-                         [(added, True), (one_of_two, True), (scaled, False), (with_the_same_each_time, False),
-                                      (in_a_nest, False), (called, False)])
+                         [(added, True), (one_of_two, True), (scaled, True), (cut, False),
+                          (with_the_same_each_time, False), (in_a_nest, False), (called, False)])
 def test_what_has_nothing_to_vectorise_hoist_or_inline_gets_a_few_passes(texts, f, plain):
     x, y = np.linspace(0.0, 3.0, 50), np.linspace(0.0, 3.0, 50)
     assert njit(f)(x, 1.5) == f(y, 1.5)
