@@ -202,7 +202,8 @@ class Inspection(_Test):
 
         def end(values, found):
             one = inside.const(k.Int, 1)
-            inside.jump(ir.Edge(head, [inside.int(a.ISUB, left, one), inside.int(a.IADD, number, one), found, *values]))
+            again = ir.Edge(head, [inside.int(a.ISUB, left, one), inside.int(a.IADD, number, one), found, *values])
+            inside.jump(again, novectorize=True)  # no pass makes copies of it
             return Builder(after.insts, b.loc, b.unwind), failed
 
         return inside, number, carried, end
