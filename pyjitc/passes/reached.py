@@ -314,8 +314,8 @@ class Reached:
                 return quotient
             product = self._times(quotient, divisor) if isinstance(divisor, ir.Value) else quotient.times(divisor)
             return whole.plus(product, -1) if product is not None else same
-        mask: Any = c[0] if len(c) < 2 or c[1] is None else c[1]
-        if made.op in (a.IAND, a.IOR) and mask is not None and None in c:
+        if made.op in (a.IAND, a.IOR) and (c[0] is None) != (c[1] is None):
+            mask: Any = c[0] if c[1] is None else c[1]
             whole = self.form(made.args[c[0] is not None])
             by = (-mask if mask < 0 else mask + 1) if made.op is a.IAND else mask + 1
             if 1 < by < 1 << 40 and not by & by - 1:
