@@ -25,6 +25,8 @@ def ways_apart(one: Access, two: Access, reached: Reached) -> bool | list[list[A
     axes = [axis for axis, forms in assumed.items() if forms is not None]
     ways = [[*way, *(assumed[axis] or ())] for axis in axes
             for way in _along(*one.ends[axis], *two.ends[axis], reached)]
+    ways += [way for axis, form in one.index.items() if axis in two.index
+             for way in _of_remainders(form, two.index[axis], one.stores and two.stores, reached)]
     if len(axes) > 1 and _contradict([(one.ends[axis], two.ends[axis]) for axis in axes], reached):
         ways.append([form for axis in axes for form in assumed[axis] or ()])
     possible = []
@@ -65,6 +67,25 @@ def _along(low, high, low_2, high_2, reached: Reached) -> list[list[Affine]]:
         if None not in tops and None not in bottoms:
             ways.append([x.plus(y, -1).plus(Affine(-1, {}), 1) for x in bottoms if x for y in tops if y])
     return ways
+
+
+def _of_remainders(form: Affine, other: Affine, stores: bool, reached: Reached) -> list[list[Affine]]:
+    """As `ways_apart`, where both indices are one remainder of what moves by one: `o[(i + k) % n]` has n elements.
+    (Where iterations also read `o[i % 50]`, they are meant to share it.)"""
+    gap = form.plus(other, -1)
+    for v, c in form.terms.items():
+        x, factor = reached.products.parts.get(v, (v, None))
+        if x in reached.quotients and not gap.terms and not gap.constant:
+            whole, divisor = reached.quotients[x]
+            step = reached.move(whole)
+            rest = form.plus(whole, -1).plus(Affine(0, {v: c}), -1)
+            if (divisor is factor if factor is not None else divisor == -c) and (c == -1 or factor is None) and (
+                    stores or factor is not None) and (
+                    not step.terms and abs(step.constant) == 1 and not any(map(reached.varies, rest.terms)) and all(
+                        [reached.moved(y) or not reached.varies(y) for y in whole.terms])):
+                size = Affine(0, {factor: 1}) if factor is not None else Affine(divisor, {})
+                return [[size.plus(reached.trips, -1)]]
+    return []
 
 
 def _turns(form: Affine, high: bool, reached: Reached) -> tuple[bool, ...]:

@@ -93,7 +93,7 @@ class Reached:
             if count is not None:
                 self.inner.update({p: (count, step) for p, step in count.steps.items()})
         # value -> a number that it is not below if the loop makes iterations
-        trips = self.form(_positive(region.count.start[region.count.left]))
+        self.trips = trips = self.form(_positive(region.count.start[region.count.left]))
         self.least = {v: 1 - trips.constant for v, c in trips.terms.items() if len(trips.terms) == 1 and c == 1}
         self.unknown: list[ir.Inst] = []  # calls that may change arrays which are not among their arguments
         self.accesses = [one for block in region.loop.blocks for inst in block.insts
@@ -314,8 +314,8 @@ class Reached:
                 return quotient
             product = self._times(quotient, divisor) if isinstance(divisor, ir.Value) else quotient.times(divisor)
             return whole.plus(product, -1) if product is not None else same
-        mask: Any = c[0] if len(c) < 2 or c[1] is None else c[1]
-        if made.op in (a.IAND, a.IOR) and mask is not None and None in c:
+        if made.op in (a.IAND, a.IOR) and (c[0] is None) != (c[1] is None):
+            mask: Any = c[0] if c[1] is None else c[1]
             whole = self.form(made.args[c[0] is not None])
             by = (-mask if mask < 0 else mask + 1) if made.op is a.IAND else mask + 1
             if 1 < by < 1 << 40 and not by & by - 1:
@@ -476,7 +476,7 @@ class Reached:
         """A form of the number of the iteration in the first or the last one, as one of values from before the loop."""
         at = Affine(0, {})
         if last:
-            at = self.form(_positive(self.region.count.start[self.region.count.left])).plus(Affine(-1, {}), 1)
+            at = self.trips.plus(Affine(-1, {}), 1)
         for v in [v for v in form.terms if self.moved(v)]:
             here = at if v is self.number else self._times(at, self.products.parts[v][1])
             if here is None:

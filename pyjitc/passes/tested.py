@@ -44,6 +44,11 @@ class _Values:
         self.bad: list[ir.Value] = []
         self.filled: list[ir.Value] = []
 
+    def empty(self, b: Builder) -> ir.Value:
+        """Emit whether an array is empty from which an element is loaded even where the program does not."""
+        return b.any([b.test(a.IEQ, b.int(memory.ARRAY_DIM, v, axis=n), b.const(k.Int, 0))
+                      for v in dict.fromkeys(self.filled) for n in range(v.type.ndim)])
+
     def form(self, form: Affine) -> ir.Value | None:
         b = self.b
         total: ir.Value | None = None
@@ -185,32 +190,36 @@ class Inspection(_Test):
     def test(self, b: Builder, blocks, trips: ir.Value, at):
         return self._marked(b, blocks, trips, at) or self._in_order(b, blocks, trips, at)
 
-    def _loop(self, b: Builder, blocks, trips: ir.Value, starts: list[ir.Value]):
-        """Make a loop over the iterations that ends where a test fails. Returns (builder of its body, the number of the
-        iteration, carried values, function that ends the body with (values, failed), and returns the builder after the
-        loop and whether one has failed)."""
-        left, number, failed = ir.Value(k.Int), ir.Value(k.Int), ir.Value(k.Bool)
-        carried = [ir.Value(v.type) for v in starts]
-        head = ir.Block("inspect", [left, number, failed, *carried])
-        body, after = ir.Block("one"), ir.Block("inspected")
-        Builder(b.insts, b.loc).jump(ir.Edge(head, [trips, b.const(k.Int, 0), b.const(k.Bool, False), *starts]))
-        h = Builder(head.insts, b.loc)
-        go = h.test(a.BAND, h.test(a.IGT, left, h.const(k.Int, 0)), h.test(a.BNOT, failed))
+    def _unless(self, refused: ir.Value, b: Builder, blocks, emit):
+        """Emit what finds whether iterations meet, unless `refused` holds. emit: builder -> (builder for what follows,
+        the result)"""
+        inspect, joined = ir.Block("inspection"), ir.Block("tested", [ir.Value(k.Bool)])
+        Builder(b.insts, b.loc).branch(refused, ir.Edge(joined, [refused]), ir.Edge(inspect))
+        blocks.append(inspect)
+        now, found = emit(Builder(inspect.insts, b.loc, b.unwind))
+        now.jump(ir.Edge(joined, [found]))
+        blocks.append(joined)
+        return Builder(joined.insts, b.loc, b.unwind), joined.params[0]
+
+    def _loop(self, b: Builder, blocks, trips: ir.Value, behind: ir.Value, emit):
+        """Emit a loop over the iterations that ends where they meet. emit: (builder, number of the iteration, a value
+        that goes from one to the next) -> (that value, whether they meet). Returns as `_unless`."""
+        params = left, number, met, last = [ir.Value(t) for t in (k.Int, k.Int, k.Bool, k.Int)]
+        head, body, after = ir.Block("inspect", params), ir.Block("one"), ir.Block("inspected")
+        b.jump(ir.Edge(head, [trips, b.const(k.Int, 0), b.const(k.Bool, False), behind]))
+        h, inside = Builder(head.insts, b.loc), Builder(body.insts, b.loc)
+        go = h.test(a.BAND, h.test(a.IGT, left, h.const(k.Int, 0)), h.test(a.BNOT, met))
         h.branch(go, ir.Edge(body), ir.Edge(after))
         blocks += [head, body, after]
-        inside = Builder(body.insts, b.loc)
-
-        def end(values, found):
-            one = inside.const(k.Int, 1)
-            inside.jump(ir.Edge(head, [inside.int(a.ISUB, left, one), inside.int(a.IADD, number, one), found, *values]))
-            return Builder(after.insts, b.loc, b.unwind), failed
-
-        return inside, number, carried, end
+        value, found = emit(inside, number, last)
+        one = inside.const(k.Int, 1)
+        again = ir.Edge(head, [inside.int(a.ISUB, left, one), inside.int(a.IADD, number, one), found, value])
+        inside.jump(again, novectorize=True)  # no pass makes copies of it
+        return Builder(after.insts, b.loc, b.unwind), met
 
     def _marked(self, b: Builder, blocks, trips: ir.Value, at):
         """Mark the elements that iterations store to, and look for a mark of another iteration."""
-        array = self.at_root(at)
-        if array is None:
+        if self.array in self.reached.region.defined or (array := at(self.array)) is None:
             return None
         trial = _Values(Builder([], b.loc), self.reached, at, ir.Value(k.Int), self.stored)
         lengths: dict = {}  # axis along which an iteration has one index -> its length
@@ -221,30 +230,33 @@ class Inspection(_Test):
                     lengths[key] = b.int(memory.ARRAY_DIM, view, axis=axis)
         if not lengths:
             return None
-        size = b.const(k.Int, 1)
+        for one in self.accesses:
+            for test, _ in one.conditions:
+                trial.of(test)
+        size, zero = b.const(k.Int, 1), b.const(k.Int, 0)
         for n in lengths.values():
             size = b.int(a.IMUL, size, n)
         most = b.int(a.IMUL, lesser(b, trips, b.const(k.Int, 1 << 31)), b.const(k.Int, _SPARSE))
-        refused = b.any([b.test(a.IGT, size, most), b.test(a.IGT, trips, b.const(k.Int, (1 << 31) - 2)),
-                         *self._empty(b, trial.filled)])
-        inspect, joined = ir.Block("inspection"), ir.Block("tested", [ir.Value(k.Bool)])
-        Builder(b.insts, b.loc).branch(refused, ir.Edge(joined, [refused]), ir.Edge(inspect))
-        blocks.append(inspect)
-        now = Builder(inspect.insts, b.loc, b.unwind)
-        marks = now.make(memory.ARRAY_NEW, t := k.Array(k.int32, 1, "C"), size, type=t, zero=True)
-        found = None
-        for stores in (True, False):
-            some = _without_copies([one for one in self.accesses if one.stores is stores], *lengths)
-            if some:
-                inside, number, _, end = self._loop(now, blocks, trips, [])
-                values = _Values(inside, self.reached, at, number, self.stored)
-                mine = inside.cast(inside.int(a.IADD, number, inside.const(k.Int, 1)), k.int32)
-                tests = [self._mark(inside, values, one, lengths, marks, mine) for one in some]
-                now, failed = end([], inside.any([*tests, *values.bad]))
-                found = failed if found is None else now.test(a.BOR, found, failed)
-        Builder(now.insts, b.loc).jump(ir.Edge(joined, [found]))
-        blocks.append(joined)
-        return Builder(joined.insts, b.loc, b.unwind), joined.params[0]
+        refused = [b.test(a.IGT, size, most), b.test(a.IGT, trips, b.const(k.Int, (1 << 31) - 2)), trial.empty(b)]
+
+        def emit(now: Builder):
+            marks = now.make(memory.ARRAY_NEW, t := k.Array(k.int32, 1, "C"), size, type=t, zero=True)
+            found = None
+            for stores in (True, False):
+                some = _without_copies([one for one in self.accesses if one.stores is stores], *lengths)
+                if some:
+                    now, met = self._loop(now, blocks, trips, zero, lambda inside, number, last: (
+                        last, self._meets(inside, number, some, lengths, marks, at)))
+                    found = met if found is None else now.test(a.BOR, found, met)
+            return now, found
+
+        return self._unless(b.any(refused), b, blocks, emit)
+
+    def _meets(self, b: Builder, number: ir.Value, accesses: list[Access], lengths, marks: ir.Value, at) -> ir.Value:
+        """Emit whether other iterations have marked what one accesses, and mark it."""
+        values = _Values(b, self.reached, at, number, self.stored)
+        mine = b.cast(b.int(a.IADD, number, b.const(k.Int, 1)), k.int32)
+        return b.any([*[self._mark(b, values, one, lengths, marks, mine) for one in accesses], *values.bad])
 
     def _mark(self, b: Builder, values: _Values, one: Access, lengths, marks: ir.Value, mine: ir.Value) -> ir.Value:
         """Emit whether another iteration has marked the element of an access; of a store, mark it."""
@@ -275,41 +287,28 @@ class Inspection(_Test):
         return None
 
     def _in_order_along(self, axis, b: Builder, blocks, trips: ir.Value, at):
-        scratch = _Values(Builder([], b.loc), self.reached, at, ir.Value(k.Int), self.stored)
-        ranges, assumed = [], []
+        trial = _Values(Builder([], b.loc), self.reached, at, ir.Value(k.Int), self.stored)
+        ranges: list[tuple[Affine, Affine]] = []
+        assumed: list[Affine] = []
         for one in _without_copies(self.accesses, axis):
-            ends = self.reached.ends(one.index[axis], lambda v: scratch.of(v) is not None)
-            if ends is None or any(scratch.form(end) is None for end in (*ends[0], *ends[1])):
+            ends = self.reached.ends(one.index[axis], lambda v: trial.of(v) is not None)
+            if ends is None or any(trial.form(end) is None for end in (*ends[0], *ends[1])):
                 return None
             ranges.append(ends[0])
             assumed += ends[1]
-        refused = b.any(self._empty(b, scratch.filled))
-        inspect, joined = ir.Block("inspection"), ir.Block("tested", [ir.Value(k.Bool)])
-        Builder(b.insts, b.loc).branch(refused, ir.Edge(joined, [refused]), ir.Edge(inspect))
-        blocks.append(inspect)
-        now = Builder(inspect.insts, b.loc, b.unwind)
-        inside, number, (behind,), end = self._loop(now, blocks, trips, [now.const(k.Int, -1)])
-        values = _Values(inside, self.reached, at, number, self.stored)
-        low: Any = None
-        high: Any = None
-        for least, most in ranges:
-            x: Any = values.form(least)
-            y: Any = values.form(most)
-            low, high = (x, y) if low is None else (lesser(inside, low, x), greater(inside, high, y))
-        bad = [inside.test(a.ILT, values.form(form), inside.const(k.Int, 0)) for form in assumed]
-        found = inside.any([inside.test(a.ILE, low, behind), *bad, *values.bad])
-        now, failed = end([greater(inside, behind, high)], found)
-        Builder(now.insts, b.loc).jump(ir.Edge(joined, [failed]))
-        blocks.append(joined)
-        return Builder(joined.insts, b.loc, b.unwind), joined.params[0]
 
-    def at_root(self, at) -> ir.Value | None:
-        return None if self.array in self.reached.region.defined or type(self.array.type) is not k.Array else \
-            at(self.array)
+        def emit(inside: Builder, number: ir.Value, behind: ir.Value):
+            values = _Values(inside, self.reached, at, number, self.stored)
+            low, high = [[values.form(one[end]) for one in ranges] for end in (0, 1)]
+            least: Any = low[0]
+            most: Any = high[0]
+            for x, y in zip(low[1:], high[1:]):
+                least, most = lesser(inside, least, x), greater(inside, most, y)  # type: ignore[arg-type]
+            bad = [inside.test(a.ILT, values.form(form), inside.const(k.Int, 0)) for form in assumed]
+            return greater(inside, behind, most), inside.any([inside.test(a.ILE, least, behind), *bad, *values.bad])
 
-    def _empty(self, b: Builder, filled) -> list[ir.Value]:
-        return [b.test(a.IEQ, b.int(memory.ARRAY_DIM, v, axis=n), b.const(k.Int, 0))
-                for v in dict.fromkeys(filled) for n in range(v.type.ndim)]
+        return self._unless(trial.empty(b), b, blocks, lambda now: self._loop(
+            now, blocks, trips, now.const(k.Int, -1), emit))
 
 
 def _without_copies(accesses: list[Access], *axes: int) -> list[Access]:

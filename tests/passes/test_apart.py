@@ -275,3 +275,14 @@ def test_what_a_function_of_the_library_changes():
     with pytest.warns(ParallelWarning, match="runs on one thread"):
         expected, actual = outcomes(sort, make)
     np.testing.assert_array_equal(actual[0], expected[0])
+
+
+def test_a_condition_that_reads_an_empty_array():
+    def store_some(o, a, places):
+        for i in prange(len(places)):
+            if i < len(a) and a[i] > 0:
+                o[places[i]] = i
+
+    with parallel_chunksize(7):
+        expected, actual = outcomes(store_some, lambda: (np.zeros(N), np.zeros(0), SHUFFLED))
+    np.testing.assert_array_equal(actual[0], expected[0])
