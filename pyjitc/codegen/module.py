@@ -138,6 +138,7 @@ class Module:
         self.packs = False  # whether scalars of some function may be combined to vectors
         self.metadata = Metadata()
         self.strided: ir.Function | None = None  # the function of which the entry calls a second copy (native.py)
+        self.has_cores = False  # whether `strided` is the loop of a generalised ufunc
         self.enters_inline = False  # whether the first function is inlined into the entry (native.py)
         self.added = False  # whether a function was added; the first one is called by the stub
         self.symbols: dict[ir.Function, str] = {}
@@ -226,10 +227,11 @@ class Module:
             self.strided_text = copy
 
     def _write_vectors(self, wide: dict[str, str]) -> None:
-        """Replace functions by those with loops in vectors. These test the strides, so one copy serves for all."""
+        """Replace functions by those with loops in vectors. The loop of a ufunc tests the strides, so one copy serves
+        for all; that of a generalised one has rows, which may be as short as the tests."""
         self.bodies += self.novectorize
         self.novectorize, self.skips_loop_passes = [], []
-        if self.strided_text:
+        if self.strided_text and not self.has_cores:
             self.bodies.remove(self.strided_text)
             wide = {body: text.replace(" alwaysinline", " noinline", 1) if f"{self.symbol(self.strided)}(" in
                     text.partition("\n")[0] else text for body, text in wide.items()}

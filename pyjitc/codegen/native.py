@@ -98,7 +98,7 @@ def _loop(e: _Entry, fn: ir.Function, form: Loop) -> str:
     if _has_at_most(_TWICE, fn):
         e.module.enters_inline = True
         if _has_only_operands(fn):
-            e.module.strided = fn
+            e.module.strided, e.module.has_cores = fn, any(form.cores)
         every = followed[0]
         for one in followed[1:]:
             every = e.assign(f"and i1 {every}, {one}")

@@ -9,7 +9,9 @@ from ..ir import core as ir
 from ..ir.cfg import closure
 from ..ops import control
 from ..ops.arith import FADD, IADD, IFLOORDIV, IMOD, IMUL, ISUB
-from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, CHECK_INDEX, POLL, item_bytes
+from ..ops.memory import (
+    ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, ARRAY_VIEW, CHECK_INDEX, POLL, item_bytes,
+)
 from ..types.kinds import Array, Float, Int, NpFloat, is_scalar
 from .counted import FEW, WIDE, affine
 from .rewrite import Builder
@@ -65,21 +67,24 @@ def note_independent(loop, short, in_order) -> None:
 def is_straight_line(loop) -> bool:
     """Whether an innermost loop, which LLVM may vectorise, stores elements that it computes without branches, and
     carries nothing but its counters from trip to trip. Polynomials are slower when LLVM has not simplified them with
-    all of its passes."""
+    all of its passes, and so are short rows of an array with strides of its own."""
     return (len(loop.blocks) == 2 and len(loop.latches) == 1 and loop.latches[0] is not loop.header
             and not loop.has_hint("unroll") and not loop.has_hint("ordered")
             and all(p.type is Int for p in loop.header.params)
             and any(i.op is ARRAY_STORE for i in loop.latches[0].insts)
             and not any(i.op.effects & ~(ir.READS | ir.WRITES | ir.TERMINATOR) or "coefficients" in i.attrs
+                        or (i.op is ARRAY_LOAD or i.op is ARRAY_STORE) and i.args[0].type.layout == "A"
+                        and i.args[0].type.ndim > 1
                         for b in loop.blocks for i in b.insts))
 
 
 def only_counts(loop) -> bool:
-    """Whether a loop consists of the loops inside it and of arithmetic on numbers, as in an array expression, so that
-    LLVM has nothing to move out of it. An innermost loop need not."""
+    """Whether a loop consists of the loops inside it, of arithmetic on numbers, and of views and loads, as in an array
+    expression or a generalised ufunc, so that LLVM has little to move out of it. An innermost loop need not."""
     inside = {block for one in loop.inner for block in one.blocks}
     return not loop.inner or not any(
-        i.op is not POLL and i.op.effects & ~ir.TERMINATOR or i.result is not None and not is_scalar(i.result.type)
+        i.op is not POLL and i.op.effects & ~(ir.TERMINATOR | ir.READS)
+        or i.result is not None and not is_scalar(i.result.type) and i.op is not ARRAY_VIEW
         for block in loop.blocks if block not in inside for i in block.insts)
 
 
@@ -87,7 +92,8 @@ def note_vectors(loops) -> None:
     """Set the hint `vectors` on such loops."""
     for loop in loops:
         attrs = loop.latches[0].insts[-1].attrs
-        note(loop, "vectors", attrs["interleave"] if "interleave" in attrs else _interleave(loop, False))
+        note(loop, "vectors", attrs["interleave"] if "interleave" in attrs
+             else _interleave(loop, loop.parent is not None))
 
 
 def note_columns(loop, defs) -> list[ir.Inst]:

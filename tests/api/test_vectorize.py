@@ -12,7 +12,7 @@ import pytest
 from pyjitc import TypingError, cfunc, float64, int32, njit, numba, vectorize
 from pyjitc.base.options import Options
 from pyjitc.codegen import link
-from pyjitc.codegen.partition import LINE
+from pyjitc.codegen.partition import FEW_PASSES, LINE
 from pyjitc.pipeline import portable, stages
 from pyjitc.runtime import ufuncs
 from tests.oracle import same
@@ -443,8 +443,17 @@ def test_the_loop_over_elements_apart_is_compiled_with_a_few_passes(monkeypatch)
     texts = []
     compiled = link.to_object
     monkeypatch.setattr(link, "to_object", lambda text, *rest: texts.append(text) or compiled(text, *rest))
-    assert vectorize(cache=False)(lambda x: x * 2 + 1)(np.arange(3.0)).tolist() == [1, 3, 5]
+    assert vectorize(cache=False)(lambda x: x * 2 + 1 if x > 1 else x)(np.arange(3.0)).tolist() == [0, 1, 5]
     assert "strided(" in texts[-1].partition(LINE)[2] and texts[-1].count("fmul") == 2
+
+
+def test_a_loop_in_vectors_serves_elements_apart_as_well(monkeypatch):
+    texts = []
+    compiled = link.to_object
+    monkeypatch.setattr(link, "to_object", lambda text, *rest: texts.append(text) or compiled(text, *rest))
+    made = vectorize(cache=False)(lambda x: x * 2 + 1)
+    assert made(np.arange(3.0)).tolist() == [1, 3, 5] and made(np.arange(6.0)[::2]).tolist() == [1, 5, 9]
+    assert texts[-1].endswith(FEW_PASSES) and "strided(" not in texts[-1]
 
 
 def test_scans_into_arrays_of_another_dtype_with_the_dtype_of_the_loop():

@@ -183,3 +183,18 @@ def test_registers():
     assert base._replace(features="+avx,+avx2").register == 32
     assert base._replace(features="+avx,+avx512f").register == 64
     assert base._replace(cpu="x86-64-v3").register == 32
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+def test_generalised_ufuncs(n):
+    @pyjitc.guvectorize("(n),()->(n)")
+    def f(a, y, out):
+        for i in range(a.shape[0]):
+            out[i] = a[i] * 2.0 + y
+
+    a, y = RNG.random((5, n)), RNG.random(5)
+    for x in (a, a.T.copy().T, a[:, ::-1], a[::-1]):
+        same(f(x, y), x * 2.0 + y[:, None])
+    out = np.zeros((5, 2 * n))
+    f(a, y, out[:, ::2])
+    same(out[:, ::2].copy(), a * 2.0 + y[:, None])
