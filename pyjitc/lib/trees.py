@@ -19,7 +19,7 @@ from ..types.tangents import holds_display, varies
 from .rule import Constant, intrinsic
 
 __all__ = ["aligned", "applied", "called", "called_with", "constant_marks", "count_leaves", "display_of", "flat",
-           "holder", "is_tree", "kind_of", "kinds_of", "leaf_at", "leaves_of", "like", "mapped_tree", "marked",
+           "have_one_order", "holder", "is_tree", "kind_of", "kinds_of", "leaf_at", "leaves_of", "like", "mapped_tree", "marked",
            "marks_of", "may_vary", "nested", "none_like", "of_trees", "parts_of", "place_of", "restored", "structured",
            "tuples", "with_leaves", "with_structures", "without_displays"]
 
@@ -224,6 +224,32 @@ def _sorted(x: Expr) -> Expr:
     if not holds_display(x.type):
         return x
     return aligned(_sorted_type(x.type), x)
+
+
+@intrinsic
+def in_order(x):
+    """The tree x as pyjitc.tree gives it: see `_sorted`."""
+    return _sorted(x)
+
+
+def each_in_order(x):
+    return in_order(x)  # where x has one of several types, a call for each of them
+
+
+def have_one_order(args: Expr) -> Expr:
+    """The tuple of arguments, in which those whose dict displays have their keys in another order on other paths have
+    them sorted. (A loop may start with a display, and go on with what tree.map returns.)"""
+    kept = [not _is_in_some_order(t) for t in args.type.elements]
+    if all(kept):
+        return args
+    items = [Apply(s.TUPLE_GET, args, index=n) for n in range(len(kept))]
+    return Apply(s.TUPLE_MAKE, *[x if keep else CallValue(constant(each_in_order), x) for x, keep in zip(items, kept)],
+                 cls=None)
+
+
+def _is_in_some_order(t) -> bool:
+    """Whether values of type t are trees that differ in the order of the keys alone."""
+    return type(t) is k.Union and all(map(holds_display, t.members)) and len(set(map(_sorted_type, t.members))) == 1
 
 
 def _sorted_type(t):
