@@ -579,6 +579,19 @@ def test_a_dict_whose_keys_change_places_in_a_loop():
     assert np.isclose(njit(in_another_order)(w, 2), in_another_order(w, 2), rtol=1e-14)
 
 
+def test_a_dict_whose_float_becomes_a_numpy_float():
+    def loss(p, x):
+        return np.mean((x @ p["w"] + p["b"] - 1.0) ** 2)
+
+    def trained(w, b, x, n):
+        p = {"w": w, "b": b}
+        for _ in range(n):
+            p = pyjitc.tree.map(lambda p, g: p - 0.1 * g / np.sqrt(1.0 + np.sum(g * g)), p, grad(loss)(p, x))
+        return loss(p, x)
+
+    agree(trained, np.array([0.1, -0.2, 0.3]), 0.4, np.linspace(-1.0, 1.0, 12).reshape(4, 3), 3, argnums=(0, 1))
+
+
 def test_a_dict_with_other_keys_on_other_paths():
     def with_other_keys(w, n):
         p = {"w": w, "b": w}
