@@ -13,7 +13,7 @@ from ..types.tangents import holds_display, varies
 from .axes import of_class
 from .np.elementwise.elementwise import over
 from .rule import Constant, Rule, intrinsic
-from .trees import aligned, applied, arranged, flat, is_tree, marked, of_trees, structured, tuples
+from .trees import aligned, applied, arranged, flat, have_one_order, is_tree, marked, of_trees, structured, tuples
 
 __all__ = ["gradients", "linearized", "own", "pullback_of", "pulled", "pushed", "stop_gradient"]
 
@@ -26,6 +26,10 @@ def _items(x):
 def gradients(f, argnums: Constant, has_aux: Constant, args, marks=None, memory: Constant = 0):
     """(f(*args), its gradients with respect to the arguments at `argnums`). has_aux: f returns (value, aux), and the
     gradients are those of the value. memory: the bytes that may be kept for each loop; 0 for no limit."""
+    ordered = have_one_order(args)
+    if ordered is not args:
+        return CallValue(constant(gradients), f, constant(argnums), constant(has_aux), ordered, constant(marks),
+                         constant(memory))
     if marks is not None or holds_display(args.type):
         return _of_trees(gradients_of_trees, f, argnums, args, marks, constant(has_aux), constant(memory))
     return Derived(f, _items(args), "gradient", argnums, (), has_aux, _of_numbers_or_lists, memory)
@@ -35,6 +39,9 @@ def gradients(f, argnums: Constant, has_aux: Constant, args, marks=None, memory:
 def pulled(f, argnums: Constant, has_aux: Constant, cotangent, args, marks=None):
     """(f(*args), the pullback of the cotangent to the arguments at `argnums`). has_aux: f returns (value, aux), and the
     cotangent is that of the value."""
+    ordered = have_one_order(args)
+    if ordered is not args:
+        return CallValue(constant(pulled), f, constant(argnums), constant(has_aux), cotangent, ordered, constant(marks))
     if marks is not None or holds_display(args.type):
         return _of_trees(pulled_of_trees, f, argnums, args, marks, constant(has_aux), cotangent)
     return Derived(f, _items(args), "pull", argnums, (cotangent,), has_aux, _of_lists)
@@ -44,6 +51,9 @@ def pulled(f, argnums: Constant, has_aux: Constant, cotangent, args, marks=None)
 def pushed(f, argnums: Constant, tangents, args, marks=None):
     """(f(*args), the derivative in the direction of `tangents`, a tuple of a tangent for each argument at
     `argnums`)."""
+    ordered = have_one_order(args)
+    if ordered is not args:
+        return CallValue(constant(pushed), f, constant(argnums), tangents, ordered, constant(marks))
     if marks is not None or holds_display(args.type) or holds_display(tangents.type):
         given = k.Tuple([args.type.elements[n] for n in argnums])
         return _of_trees(pushed_of_trees, f, argnums, args, marks, tuples(aligned(given, tangents)))

@@ -19,9 +19,9 @@ from ..types.tangents import holds_display, varies
 from .rule import Constant, intrinsic
 
 __all__ = ["aligned", "applied", "called", "called_with", "constant_marks", "count_leaves", "display_of", "flat",
-           "holder", "is_tree", "kind_of", "kinds_of", "leaf_at", "leaves_of", "like", "mapped_tree", "marked",
-           "marks_of", "may_vary", "nested", "none_like", "of_trees", "parts_of", "place_of", "restored", "structured",
-           "tuples", "with_leaves", "with_structures", "without_displays"]
+           "have_one_order", "holder", "is_tree", "kind_of", "kinds_of", "leaf_at", "leaves_of", "like", "mapped_tree",
+           "marked", "marks_of", "may_vary", "nested", "none_like", "of_trees", "parts_of", "place_of", "restored",
+           "structured", "tuples", "with_leaves", "with_structures", "without_displays"]
 
 
 def marks_of(t) -> Any:
@@ -226,12 +226,56 @@ def _sorted(x: Expr) -> Expr:
     return aligned(_sorted_type(x.type), x)
 
 
-def _sorted_type(t):
+@intrinsic
+def in_order(x):
+    """The tree x as pyjitc.tree gives it (`_sorted`), with numpy.float64 for each float."""
+    return _with_numpy_floats(_sorted(x))
+
+
+def _with_numpy_floats(x: Expr) -> Expr:
+    t = x.type
+    if t is k.Float:
+        return Apply(arith.CAST, x, type=k.float64)
     if type(t) is k.DictDisplay:
-        return k.DictDisplay.of(sorted([(name, _sorted_type(part)) for name, part in t.members]))
+        items = list(map(_with_numpy_floats, parts_of(x)))
+        return Apply(s.STRUCT_MAKE, *items, type=k.DictDisplay.of(list(zip(t.names, [item.type for item in items]))))
+    if type(t) is k.Tuple or type(t) is k.ListDisplay:
+        items = list(map(_with_numpy_floats, parts_of(x)))
+        return list_of(items) if type(t) is k.ListDisplay else Apply(s.TUPLE_MAKE, *items, cls=t.cls)
+    return x
+
+
+def each_in_order(x):
+    return in_order(x)  # where x has one of several types, a call for each of them
+
+
+def have_one_order(args: Expr) -> Expr:
+    """The tuple of arguments, in which those whose dict displays have their keys in another order on other paths, or a
+    numpy.float64 in the place of a float, have their keys sorted and no float. A loop may start with a display, and go
+    on with what tree.map returns."""
+    kept = [not _is_in_some_order(t) for t in args.type.elements]
+    if all(kept):
+        return args
+    items = [Apply(s.TUPLE_GET, args, index=n) for n in range(len(kept))]
+    return Apply(s.TUPLE_MAKE, *[x if keep else CallValue(constant(each_in_order), x) for x, keep in zip(items, kept)],
+                 cls=None)
+
+
+def _is_in_some_order(t) -> bool:
+    """Whether values of type t are trees that `in_order` gives one type."""
+    return type(t) is k.Union and all(map(holds_display, t.members)) and len(
+        {_sorted_type(m, k.float64) for m in t.members}) == 1
+
+
+def _sorted_type(t, of_float=k.Float):
+    """The type of a tree with sorted keys. of_float: the type in the place of float."""
+    if type(t) is k.DictDisplay:
+        return k.DictDisplay.of(sorted([(name, _sorted_type(part, of_float)) for name, part in t.members]))
     if type(t) is k.ListDisplay:
-        return k.ListDisplay.of([(name, _sorted_type(part)) for name, part in t.members])
-    return k.Tuple(map(_sorted_type, t.elements), t.cls) if type(t) is k.Tuple else t
+        return k.ListDisplay.of([(name, _sorted_type(part, of_float)) for name, part in t.members])
+    if type(t) is k.Tuple:
+        return k.Tuple([_sorted_type(part, of_float) for part in t.elements], t.cls)
+    return of_float if t is k.Float else t
 
 
 def _as_tree(what: str, x: Expr) -> Expr:

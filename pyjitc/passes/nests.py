@@ -43,14 +43,15 @@ _HOLES = frozenset((ELEMENT, ELEMENT_UNIT, ELEMENT_STRETCHED, STRETCHED, UNIT, F
 _ELEMENTS = frozenset((ELEMENT, ELEMENT_UNIT))
 
 
-def run(functions: list[Function], options=None) -> list[Function]:
+def run(functions: list[Function], options=None, copies=False) -> list[Function]:
     """Expand the nests of the functions of a module, the entry first, into loops; returns the functions that can then
-    be reached."""
+    be reached. copies: whether an assignment whose target may share memory with what is read always copies, without a
+    test at run time: reverse mode does not take arrays that a test chooses between and a loop writes into."""
     own = {fn: fn for fn in functions}
-    return inline.reachable(functions[:1], own, _write_out)
+    return inline.reachable(functions[:1], own, lambda fn: _write_out(fn, copies))
 
 
-def _write_out(fn: Function) -> None:
+def _write_out(fn: Function, copies: bool) -> None:
     if not any(inst.op in NESTS for block in fn.blocks for inst in block.insts):
         return
     before = {inst.attrs["callee"] for block in fn.blocks for inst in block.insts if inst.op is INVOKE}
@@ -61,7 +62,7 @@ def _write_out(fn: Function) -> None:
     _remove_copies(fn)
     Fusion(fn).run()
     _outline(fn)
-    _expand(fn)
+    _expand(fn, copies=copies)
     inline.put_in_kernels(fn, before)
 
 
@@ -75,14 +76,14 @@ def _remove_copies(fn: Function) -> None:
                     inst.op, inst.args, inst.attrs, inst.unwind = CONST, [], {"value": None}, None
 
 
-def write_out(fn: Function, wanted: Callable[[Inst], bool]) -> None:
-    """Expand those nests of a function for which `wanted` is true, without fusing them. Needs: as `run`; callees are
-    inlined."""
+def write_out(fn: Function, wanted: Callable[[Inst], bool], copies=False) -> None:
+    """Expand those nests of a function for which `wanted` is true, without fusing them. copies: as in `run`. Needs: as
+    `run`; callees are inlined."""
     before = {inst.attrs["callee"] for block in fn.blocks for inst in block.insts if inst.op is INVOKE}
     for inst in (inst for block in fn.blocks for inst in block.insts if inst.op is NEST_INTO):
         if "instead" in inst.attrs and wanted(inst):
             call_instead(inst)
-    _expand(fn, wanted)
+    _expand(fn, wanted, copies)
     inline.put_in_kernels(fn, before)
 
 
@@ -127,8 +128,8 @@ def _function_of(name: str, nest: Inst) -> Function:
 
 
 class _Expansion:
-    def __init__(self, fn, aliases, inst, here, repeated):
-        self.inst, self.fn, self.repeated = inst, fn, repeated
+    def __init__(self, fn, aliases, inst, here, repeated, copies):
+        self.inst, self.fn, self.repeated, self.copies = inst, fn, repeated, copies
         self.before = Builder(here, inst.loc, inst.unwind)
         self.aliases = aliases
         inst.attrs = {**inst.attrs, "tree": direct(inst.attrs["tree"])}
@@ -153,12 +154,16 @@ class _Expansion:
             operand = Operand(b, v)
             if t.ndim == target.type.ndim and not any(is_const(n, 1) for n in operand.dims):
                 continue
-            overlap = Overlap(b, target, _lengths(b, target))
-            overlap.add(v, operand.dims)
-            meet = overlap.found()
+            if self.copies:
+                meet = b.const(Bool, True)
+            else:
+                overlap = Overlap(b, target, _lengths(b, target))
+                overlap.add(v, operand.dims)
+                meet = overlap.found()
             made = Array(t.dtype, t.ndim, "A", t.writable, t.aligned)
             copy = b.op(m.ARRAY_COPY, meet, v, type=Array(t.dtype, t.ndim))
-            chosen = b.op(s.SELECT, meet, retyped(b, copy, made), retyped(b, v, made), type=made)
+            chosen = retyped(b, copy, made) if self.copies else (
+                b.op(s.SELECT, meet, retyped(b, copy, made), retyped(b, v, made), type=made))
             strides = [b.int(m.ARRAY_STRIDE, chosen, axis=j) for j in range(t.ndim)]
             if is_settled(b, v):
                 strides[-1] = b.const(Int, m.item_bytes(t.dtype))
@@ -387,14 +392,14 @@ class _Expansion:
         for k, operand in self.arrays.items():
             if k not in self.saved and not self.aliases.distinct(operand.value, target):
                 overlap.add(operand.value, operand.dims, apart_from_itself=True)
-        return overlap.found()
+        return b.const(Bool, not overlap.is_certain()) if self.copies else overlap.found()
 
 
 def _lengths(b, v: Value) -> list[Value]:
     return [b.int(m.ARRAY_DIM, v, axis=k) for k in range(v.type.ndim)]
 
 
-def _expand(fn: Function, wanted: Callable[[Inst], bool] = lambda nest: True) -> None:
+def _expand(fn: Function, wanted: Callable[[Inst], bool] = lambda nest: True, copies=False) -> None:
     aliases = Aliases(fn)
     blocks: list[Block] = []
     replace: dict[Value, Value] = {}
@@ -412,7 +417,7 @@ def _expand(fn: Function, wanted: Callable[[Inst], bool] = lambda nest: True) ->
             if inst.op not in NESTS or not wanted(inst):
                 here.append(inst)
                 continue
-            expansion = _Expansion(fn, aliases, inst, here, _moves(inst, block, loops))
+            expansion = _Expansion(fn, aliases, inst, here, _moves(inst, block, loops), copies)
             template = inst.attrs["template"]
             if expansion.repeated and inst.attrs["ndim"] == 1 and expansion.moves_elements():
                 template = _with_few_unrolled(template)

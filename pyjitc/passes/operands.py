@@ -167,6 +167,10 @@ class Overlap:
                 found.append(b.test(a.INE, n, length))
         return found
 
+    def is_certain(self) -> bool:
+        """Whether it is known without a test that no array shares memory with x."""
+        return not self.tests and not self.groups
+
     def found(self) -> Value:
         """The result of the test."""
         return self.b.any([*self.tests, *(

@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from pyjitc import UnsupportedError, grad, jvp
+from pyjitc import UnsupportedError, grad, hessian, jvp
 
 from .differences import agree
 
@@ -242,3 +242,37 @@ def chosen_by_columns(a, w):
 def test_arrays_in_the_order_of_columns(function):
     a = np.linspace(-1.0, 2.0, 12).reshape(3, 4)
     agree(function, a, np.cos(a * 3.0))
+
+
+def of_neighbours(u):
+    u = u.copy()
+    for _ in range(3):
+        u[1:] += 0.5 * u[:-1] * u[1:]
+    return np.sum(u ** 2)
+
+
+def exchanged_and_reversed(u):
+    u = u.copy()
+    u[:-1], u[1:] = u[1:] * u[0], u[:-1] * u[:-1]
+    np.multiply(u, u[::-1], out=u)
+    return np.sum(u ** 2)
+
+
+def by_a_row_of_its_own(u):
+    m = np.outer(u, u)
+    m -= m[0]
+    m *= m[:, 1:2]
+    return np.sum(m * m)
+
+
+def of_a_vector_with_a_part_of_itself(u):
+    return np.sum((np.outer(u, u[:3]) @ u[:3]) ** 2) + 0.5 * u @ u
+
+
+@pytest.mark.parametrize("function", (of_neighbours, exchanged_and_reversed, by_a_row_of_its_own,
+                                      of_a_vector_with_a_part_of_itself))
+def test_third_derivatives_of_targets_that_overlap_what_is_read(function):
+    """The second derivatives copy, and do not choose at run time whether to."""
+    u = np.array([0.3, -1.2, 0.8, 0.5, 1.1])
+    agree(lambda u: np.sum(hessian(function)(u) ** 2), u)
+    agree(lambda u: jvp(function, (u,), (u * u,))[1], u)

@@ -28,6 +28,7 @@ def run(functions: list[Function], options, helpers: Callable) -> list[Function]
     lib/adjoints.py, types) -> typed function."""
     done: dict[Function, None] = {}
     helpers = cache(helpers)
+    again = _differentiated_again(functions[0])
     staying: set[Function] = set()  # functions with derivatives of their own, which are inlined afterwards
 
     def make(fn: Function) -> None:
@@ -36,12 +37,12 @@ def run(functions: list[Function], options, helpers: Callable) -> list[Function]
             return
         done[fn] = None
         pushes = request.mode == "push"
-        body = whole(request.primal, options, make_inside, not pushes, staying, helpers)
+        body = whole(request.primal, options, make_inside, not pushes, staying, helpers, fn in again)
         body.name, body.result = fn.name, request.primal.result
         if request.memory:
             divide(body, request.wrt, request.memory, helpers, staying)
         put_in_calls(body, [body.params[n] for n in request.wrt], options,
-                     lambda nest: pushes or not is_known(nest))
+                     lambda nest: pushes or not is_known(nest), not pushes or fn in again)
         (forward.push if pushes else reverse.pull)(body, request, fn, helpers)
         fn.blocks = body.blocks
         fn.flags = fn.flags._replace(parallel=request.primal.flags.parallel)
@@ -67,3 +68,17 @@ def run(functions: list[Function], options, helpers: Callable) -> list[Function]
     for fn in staying:
         fn.flags = fn.flags._replace(noinline=False)
     return list(done)
+
+
+def _differentiated_again(entry: Function) -> set[Function]:
+    """The derivatives in a module of which another derivative is made."""
+    found: set[Function] = set()
+    work = [(entry, False)]
+    for fn, inside in work:  # appended to during the iteration
+        request = request_of(fn)
+        more = [(callee, inside) for callee in inline.callees(fn)]
+        if request is not None:
+            more.append((request.primal, True))
+            found.update([fn] if inside else ())
+        work += [one for one in dict.fromkeys(more) if one not in work]
+    return found

@@ -27,10 +27,10 @@ __all__ = ["calls_itself", "put_in_calls", "canonicalise", "to_be_put_in", "whol
 
 
 def whole(fn: Function, options, before: Callable, keeps_nests: bool, staying: set[Function],
-          helpers: Callable) -> Function:
-    """A copy of a function in which all calls that can be inlined are inlined. before: called first with each function
-    that it reaches; keeps_nests: whether the nests that reverse mode knows remain; staying: the functions that are not
-    inlined, since they have derivatives of their own, are added to it."""
+          helpers: Callable, again: bool = False) -> Function:
+    """A copy of a function in which all calls are inlined that can be. before: called first with each function that it
+    reaches; keeps_nests: whether the nests that reverse mode knows remain; staying: the functions that are not inlined,
+    since they have derivatives of their own, are added to it; again: the derivative is differentiated itself."""
     reached = [fn]
     for one in reached:  # appended to during the iteration
         before(one)
@@ -58,7 +58,7 @@ def whole(fn: Function, options, before: Callable, keeps_nests: bool, staying: s
             # this attribute would fuse two products into one call, which has no derivative rule
             inst.attrs = {name: x for name, x in inst.attrs.items() if name != "beside"}
     if not keeps_nests and any(inst.op in NESTS for one in module for block in one.blocks for inst in block.insts):
-        nests.run(module, options)
+        nests.run(module, options, again)
     _open_trees(new, options)
     while any([open_cells(new), open_owned(new, helpers), open_unions(new)]):
         inline.run([new], options)
@@ -155,12 +155,12 @@ def calls_itself(fn: Function) -> bool:
     return any(fn in inline.callees(one) for one in _reached(fn))
 
 
-def put_in_calls(fn: Function, varied: list[Value], options, written_out: Callable) -> None:
+def put_in_calls(fn: Function, varied: list[Value], options, written_out: Callable, again: bool = False) -> None:
     """Inline the library functions that were left as calls, where an active value goes through them and they have no
-    rule of their own. written_out: whether a nest becomes loops."""
+    rule of their own. written_out: whether a nest becomes loops; again: see `whole`."""
     for _ in range(20):
         if any(inst.op in NESTS and written_out(inst) for block in fn.blocks for inst in block.insts):
-            nests.write_out(fn, written_out)
+            nests.write_out(fn, written_out, again)
             canonicalise(fn, options)
         active = Activity(fn, varied, check=False)
         wanted = {inst.attrs["callee"] for block in fn.blocks for inst in block.insts
