@@ -216,13 +216,13 @@ class CompiledFunction(Pickled, Callable_):
                         value = plain
                     types.append(_objects.type_of(value, _typeof.typeof, _function_type))
             except (TypeError, OverflowError) as error:
-                # the interpreter makes the steps of an iterator, and the types of its items are not known
-                if self.options.objects or isinstance(error, TypeError) and (
-                        hasattr(type(value), "__next__") or _classes.is_of_library(type(value).__module__)):
-                    types.append(_kinds.Object)
-                    continue
-                other = self._replaced(value)
+                other = None if self.options.objects else self._replaced(value)
                 if other is None:
+                    # the interpreter makes the steps of an iterator, and the types of its items are not known
+                    if self.options.objects or isinstance(error, TypeError) and (
+                            hasattr(type(value), "__next__") or _classes.is_of_library(type(value).__module__)):
+                        types.append(_kinds.Object)
+                        continue
                     raise self._refused(n, n == len(given) - 1, error) from None
                 full = (*full[:n], other, *full[n + 1:])
                 types.append(_typeof.typeof(other))
@@ -495,7 +495,7 @@ class CompiledFunction(Pickled, Callable_):
         memory, checks, loops that are not vectorised."""
         if signature is None:
             return _reporting.Reports((types, _reporting.report(self.py_func, types, self.options))
-                                      for types in [*self.signatures, *self._failures])
+                                      for types in [*self._order[::-1], *self._failures])
         asked = signature if isinstance(signature, tuple) and all(isinstance(t, _kinds.Type) for t in signature) else (
             _signature.signature_of(signature).args)
         return _reporting.report(self.py_func, asked, self.options)

@@ -197,6 +197,16 @@ def _of_class(symbol: Callable[[Type], str]) -> Callable:
     return unbox
 
 
+def _open_memoryview(e, t, pointer, wrong):
+    exact(e, pointer, e.external("PyMemoryView_Type"), wrong)
+    one = e.assign(f"icmp eq i32 {load(e, 'i32', pointer, platform.MEMORYVIEW['ndim'])}, 1")
+    text = load(e, "ptr", pointer, platform.MEMORYVIEW["format"])
+    letters = e.assign(f"load i16, ptr {text}, align 1")
+    of_bytes = e.assign(f"icmp eq i16 {letters}, {ord('B')}")  # the letter, and the zero byte that ends the text
+    require(e, e.assign(f"and i1 {one}, {of_bytes}"), wrong)
+    return [pointer]
+
+
 def _open_bool(e, t, pointer, wrong):
     yes = e.assign(f"icmp eq ptr {pointer}, {e.external('_Py_TrueStruct')}")
     no = e.assign(f"icmp eq ptr {pointer}, {e.external('_Py_FalseStruct')}")
@@ -518,7 +528,7 @@ LEAVES: dict[type, Leaf] = {
     type(k.Str): Leaf(_REFERENCE, _pointer, _of_class(lambda t: "PyUnicode_Type")),
     type(k.Bytes): Leaf(_REFERENCE, _pointer, _of_class(lambda t: "PyBytes_Type")),
     type(k.ByteArray): Leaf(_REFERENCE, _pointer, _of_class(lambda t: "PyByteArray_Type")),
-    type(k.MemoryView): Leaf(_REFERENCE, _pointer, _of_class(lambda t: "PyMemoryView_Type")),
+    type(k.MemoryView): Leaf(_REFERENCE, _pointer, _open_memoryview),
     type(k.Object): Leaf(_REFERENCE, _pointer, lambda e, t, pointer, wrong: [pointer]),
     k.Exception_: Leaf(_REFERENCE, _pointer),
     k.Instance: Leaf(_REFERENCE, _pointer, _of_class(lambda t: f"pyjitc_random_{t.cls.__name__}")),

@@ -199,10 +199,10 @@ class NumbaFunction(CompiledFunction):
     def _replaced(self, value):
         """Arrays of subclasses become arrays: methods and operators of the subclass are ignored. An int that only
         uint64 can represent becomes a uint64, and a greater one a float where a float is declared. A memoryview of
-        other items than bytes is the array in its memory."""
+        other items than bytes is the array in its memory, as is an array.array."""
         if isinstance(value, np.ndarray):
             return value.view(np.ndarray)
-        if type(value) is memoryview:
+        if type(value) is memoryview or type(value) is getattr(sys.modules.get("array"), "array", None):
             return np.asarray(value)
         if type(value) is int:
             return np.uint64(value) if 0 <= value < 1 << 64 else float(value) if any(

@@ -63,6 +63,9 @@ def _compare_python(p) -> None:
     b = bytearray(b"abc\0d")
     del b[:1]
     _need(_read(word, b, p.OB_SIZE) == 4 and ctypes.string_at(_read(pointer, b, p.BYTEARRAY_DATA), 4) == b, "bytearray")
+    m = memoryview(np.zeros((2, 3), "i4"))
+    _need(_read(ctypes.c_int, m, p.MEMORYVIEW["ndim"]) == 2
+          and ctypes.string_at(_read(pointer, m, p.MEMORYVIEW["format"])) == b"i", "memoryview")
     _need(str_is_known(p), "str")
     cell = (lambda: t).__closure__[0]
     _need(_read(pointer, cell, p.CELL_CONTENT) == id(t), "cell")

@@ -60,6 +60,7 @@ LIST_ROOM = 32  # the capacity of a list; -1 while it is sorted
 TYPE_NAME = 24  # tp_name
 BYTES_DATA = 32
 BYTEARRAY_DATA = 40  # the address of the first byte of a bytearray
+MEMORYVIEW = {"ndim": 92, "format": 96}
 CELL_CONTENT = 16
 DICT_VERSION = 24 if PYTHON < (3, 14) else None  # ma_version_tag: it changes whenever the dict does
 # PyDictObject: number of items, version and watchers, table of keys, values where they are separate from the keys

@@ -559,6 +559,12 @@ def test_disabled_compilation():
     assert "digraph" in str(same.inspect_cfg((nb.int64,), show_wrapper="python"))
 
 
+def test_report_of_all_signatures():
+    f = nb.njit(lambda x: x + 1)
+    f(1), f(np.arange(3.0))
+    assert len(f.report()) == 2
+
+
 def test_types_of_records():
     made = types.Record.make_c_struct([("a", types.int8), ("b", types.float64)])
     assert (made.offset("b"), made.alignof("b"), made.size, made.is_title("a"), made.aligned) == (8, 8, 16, False, True)

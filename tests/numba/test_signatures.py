@@ -1,4 +1,5 @@
 """Declared signatures in pyjitc.numba: conversion of arguments, and the type of the result."""
+import array
 import copy
 import enum
 import os
@@ -252,6 +253,21 @@ def test_memoryviews_are_their_arrays():
         return m[1, 0], m.shape, m.strides, m.itemsize, m.nbytes
 
     assert shown(memoryview(a)) == (a[1, 0], (3, 2), (8, 24), 8, 48) and a[1, 0] == 6
+
+
+@pytest.mark.parametrize("wrapped", [False, True], ids=["array", "memoryview"])
+def test_arrays_of_python_are_arrays_in_their_memory(wrapped):
+    def changed(a, i):
+        a[i] += 1
+        return a[i], len(a)
+
+    f = nb.njit(changed)
+    for letter, first in ("b", -3), ("B", 0), ("q", -2**60), ("Q", 2**63 + 1), ("f", 1.5), ("d", -1.5):
+        a = array.array(letter, [first + i for i in range(5)])
+        expected = changed(a[:], 1)
+        exact(f(memoryview(a) if wrapped else a, 1), expected)
+        assert a[1] == expected[0], letter
+    assert not any("object" in str(s) for s in f.signatures)
 
 
 def test_functions_in_tuples_and_lists_of_a_signature():

@@ -163,6 +163,15 @@ def test_memoryview_of_bytes():
         njit(read)(memoryview(b"abcd").cast("i"))
 
 
+def test_memoryview_of_other_items_is_refused_behind_one_of_bytes():
+    f = njit(lambda m, i: m[i])
+    assert f(memoryview(b"abcd"), 1) == 98
+    m = memoryview(b"abcdefgh")
+    for other in m.cast("d"), m.cast("b"), m.cast("B", (2, 4)):
+        with pytest.raises(TypeError, match="pass x.cast"):
+            f(other, 0)
+
+
 def test_builtins():
     def text(x):
         return str(x), repr(x), ascii(x), format(x), f"{x}", f"{x!r:>20}"
