@@ -19,6 +19,7 @@ Everything else is refused as before, so that the program's own computations are
 from __future__ import annotations
 
 import builtins
+from collections import deque
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 
 from ..ops import generic
@@ -34,6 +35,8 @@ __all__ = ["InterpretedLibrary"]
 
 _MAP, _FILTER, _ITER = Singleton(map), Singleton(filter), Singleton(iter)
 _BY_NAME = Singleton(getattr), Singleton(hasattr)
+# they store the items of an iterator, which may be iterators, too, as those of groupby()
+_COLLECTING = frozenset(map(Singleton, (list, tuple, deque, sorted)))
 _BUILT_IN = (list, dict, set, tuple, str, bytes, int, float)  # the interpreter runs the methods of their subclasses
 
 
@@ -79,8 +82,9 @@ class InterpretedLibrary(Forgiving):
             if isinstance(first, Method) and isinstance(first.receiver, ObjectOf):
                 return _asked(own(first.receiver.cls, first.name))
             return isinstance(first, Singleton) and _asked(first.value) or self.is_generator(first) or by_name or (
-                not isinstance(first, Method) and any([_is_known(x.type) or self.is_left(x.type)
-                                                       for x in operands[1:]]))
+                not isinstance(first, Method) and any([
+                    _is_known(x.type) or self.is_left(x.type) or first in _COLLECTING and _is_iterator(x.type)
+                    for x in operands[1:]]))
         if inst.op is generic.GETATTR and isinstance(first, Iterator):
             return True
         if inst.op is generic.GETATTR and isinstance(first, ObjectOf):
@@ -126,6 +130,10 @@ def _finds_attributes(t) -> bool:
     """Whether t is the type of objects whose class has code of its own that finds attributes."""
     return isinstance(t, ObjectOf) and any([
         "__getattr__" in vars(cls) or "__getattribute__" in vars(cls) for cls in t.cls.__mro__[:-1]])
+
+
+def _is_iterator(t) -> bool:
+    return isinstance(t, (Generator, Iterator))
 
 
 def _is_generator(t) -> bool:

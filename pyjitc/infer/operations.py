@@ -561,6 +561,8 @@ class Operations(Variables):
             if not isinstance(items.type, Container):
                 items = self.settle(self.library.tuple_of(items))[0]
             return starred.call_starred(self, callee, first, items, by_name)
+        if args is None and not first and (items.type is NoneType or is_scalar(items.type)):
+            raise Mismatch(f"{_shown(callee)} argument after * must be an iterable, not {describe(items.type)[1:-1]}")
         args = [*first, *self.elements(items)]
         if isinstance(by_name.type, Dict):
             return starred.call_starred(self, callee, args, None, by_name)
@@ -890,6 +892,15 @@ def _as_element(x: Expr, value: Expr) -> Expr:
     """A value that is stored in `x`: a member of an IntEnum is its int in arrays and the like; others keep objects."""
     holds = isinstance(x.type, (Container, ListDisplay, DictDisplay, ObjectOf, Singleton)) or x.type is Object
     return value if holds else plain_value(value)
+
+
+def _shown(callee) -> str:
+    """How CPython names a callable in errors of calls with `*`."""
+    t = callee.type
+    function = t.value if isinstance(t, Singleton) else None
+    name = getattr(function, "__qualname__", None) or describe(t)[1:-1]
+    module = getattr(function, "__module__", None)
+    return f"{module}.{name}()" if module not in (None, "builtins") else f"{name}()"
 
 
 @functools.lru_cache(1024)

@@ -360,3 +360,34 @@ def test_under_jit_the_interpreter_finds_any_name():
         return [getattr(x, name) for name in names], sum(getattr(x, name) for name in names)
 
     agree(f, ["k", "l"], 3, compiled=jit(f))
+
+
+def test_attributes_are_deleted_by_name():
+    class Deletes:
+        @property
+        def first(self):
+            return 1
+
+        @first.deleter
+        def first(self):
+            self.second = 2
+
+    def f(name):
+        x = Box(1)
+        delattr(x, "h")
+        try:
+            delattr(x, name)
+            delattr(x, name)
+        except AttributeError as error:
+            return str(error), hasattr(x, "w"), x.h
+        return x
+
+    def g():
+        x = Deletes()
+        return delattr(x, "first"), x.second
+
+    agree(f, "w")
+    agree(f, "nothing")
+    agree(g)
+    with pytest.raises(TypingError, match="may call 'first'"):
+        njit(lambda x, name: delattr(x, name))(Deletes(), "first")

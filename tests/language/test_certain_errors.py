@@ -253,6 +253,20 @@ raise s
 d |= 5
 while x + s: pass
 x = g() + 1
+np.sin(s)
+np.sqrt(None)
+complex(s, 1)
+complex(1, s)
+dict(l)
+dict([t])
+d.update([[x]])
+collections.OrderedDict([[x]])
+g(*x)
+P(*None)
+math.hypot(*x)
+setattr(p, x, 1)
+delattr(p, x)
+delattr(p, s)
 import nothing_there
 from math import nothing_there
 """

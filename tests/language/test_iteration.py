@@ -907,3 +907,12 @@ def test_an_iterator_of_several_types_is_returned():
     for k in (0, 1):
         assert list(njit(one)([1, 2], k)) == list(one([1, 2], k))
     assert list(map(list, njit(several)([1, 2], 5))) == [[5], [1, 2], [1, 2]]
+
+
+def test_groups_are_kept_in_a_list():
+    def f(xs):
+        groups = list(itertools.groupby(xs))
+        return len(groups), [key for key, _ in groups], [(key, list(group)) for key, group in groups]
+
+    agree(f, [1, 1, 2, 3, 3])
+    agree(f, [])

@@ -212,7 +212,8 @@ def _complex(real=..., imag=...):
     x, y = number(0.0) if real.type is k.Ellipsis_ else real, imag
     for place, part in (("first", x), ("second", y)):
         if not is_number(part.type):
-            text = provoked(complex, (), 1) if place == "first" else provoked(complex, 1, ())
+            wrong: str | tuple = "" if part.type is k.Str else ()
+            text = provoked(complex, wrong, 1) if place == "first" else provoked(complex, 1, wrong)
             raise Mismatch(text.replace("'tuple'", f"'{type_name(part.type)}'"))
     real, imag = to_float(_real(x)), to_float(_real(y))
     if y.type is Complex or y.type is k.complex128:  # the subclasses of complex

@@ -31,6 +31,7 @@ from .tables import Held, as_object, by_method, holding, is_handed, item_of, kep
 __all__ = ["CALLS", "PROTOCOLS", "from_keys"]
 
 _ZERO = number(0)
+_NUMBERS, _SEQUENCES = (int, float, complex), (tuple, list, str, bytes)  # what an item of dict(items) may be
 
 
 def _keeps(t) -> bool:
@@ -269,9 +270,7 @@ def given_back(none, d):
 
 
 def put_all(d, pairs):
-    for pair in pairs:
-        key, value = pair
-        d[key] = value
+    filled(d, pairs)
 
 
 def updated(d, pairs):
@@ -289,7 +288,14 @@ def _filled(made, given, kwargs):
 
 
 def filled(d, pairs):
-    for pair in pairs:
+    for n, pair in enumerate(pairs):
+        if isinstance(d, OrderedDict):
+            if isinstance(pair, _SEQUENCES) and len(pair) < 2:
+                raise ValueError(f"need more than {len(pair)} value{'' if len(pair) == 1 else 's'} to unpack")
+        elif isinstance(pair, _NUMBERS):
+            raise TypeError(f"cannot convert dictionary update sequence element #{n} to a sequence")
+        elif isinstance(pair, _SEQUENCES) and len(pair) != 2:
+            raise ValueError(f"dictionary update sequence element #{n} has length {len(pair)}; 2 is required")
         key, value = pair
         d[key] = value
     return d

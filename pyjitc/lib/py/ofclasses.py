@@ -411,13 +411,36 @@ def _next(args, kwargs):
     return CallValue(function, args[0]) if len(args) == 1 else Call(next_or, function, *args[:2])
 
 
+def _checked_name(args):
+    if len(args) > 1 and args[1].type is not Str and kinds.is_scalar(args[1].type):
+        raise Mismatch(f"attribute name must be string, not {describe(args[1].type)}")
+
+
 def _setattr(args, kwargs):
+    _checked_name(args)
     if kwargs or len(args) != 3 or args[1].type is not Str or not isinstance(args[0].type, ObjectOf):
         raise NotNative("setattr() is compiled for objects of the program's classes, with a name and a value")
     if not args[1].known:
         names = constant(_stored_names(args[0].type.cls, "attributes that setattr() may assign"))
         return Call(store_one_of, *args, names)
     return _OBJECT.set_attribute(args[0], args[1].value, args[2])
+
+
+def _delattr(args, kwargs):
+    _checked_name(args)
+    if kwargs or len(args) != 2 or args[1].type is not Str or not isinstance(args[0].type, ObjectOf):
+        raise NotNative("delattr() is compiled for objects of the program's classes, with a name")
+    x, name = args
+    if name.known:
+        return Apply(structure.DISCARD, _OBJECT.delete_attribute(x, name.value))
+    for cls in x.type.cls.__mro__[:-1]:
+        found = next((one for one, value in vars(cls).items()
+                      if one == "__delattr__" or is_property(value) and value.fdel is not None
+                      or is_descriptor(value, "__delete__")), None)
+        if found is not None:
+            raise NotNative(f"delattr() of a name that is computed may call '{found}' of '{cls.__qualname__}', which "
+                            "is not compiled", "compare the name with each that it may be")
+    return Apply(structure.DISCARD, by_python(delattr, x, name))
 
 
 def _hash(args, kwargs):
@@ -515,5 +538,5 @@ def _own(name: str):
 
 _OBJECT = OfObject()
 OfObject.functions = {**OfClass.functions, object.__init__: _own("__init__"), object.__setattr__: _own("__setattr__"),
-                      next: _next, setattr: _setattr, hash: _hash, divmod: _divmod, pow: _pow}
+                      next: _next, setattr: _setattr, delattr: _delattr, hash: _hash, divmod: _divmod, pow: _pow}
 PROTOCOLS = {ObjectOf: _OBJECT, Super: OfSuper()}

@@ -1,5 +1,6 @@
 """Dicts, compared with the interpreter: values, order, exceptions, changes."""
 
+import collections
 from collections import ChainMap, Counter, OrderedDict, defaultdict, deque  # noqa: F401
 
 import pytest
@@ -9,6 +10,16 @@ from tests.language.corpus import check, corpus, each
 from tests.oracle import agree
 
 case, CASES = corpus()
+
+
+@case((["a=1", "b=2"],), (["a=1", "b"],), (["a=1=2"],), ([],), (["ab"],))
+def pairs_of_lines(lines):
+    found = dict(line.split("=") for line in lines)
+    try:
+        found.update(map(list, lines))
+    except ValueError as error:
+        return found, str(error)
+    return found, collections.OrderedDict(line.split("=") for line in lines)
 
 
 @case(

@@ -28,6 +28,11 @@ def ufunc_call(ufunc: np.ufunc, args: list[Expr]) -> Expr:
     """A ufunc of scalars."""
     for x in args:
         if not k.is_scalar(x.type):
+            if len(args) == 1 and (x.type is k.Str or x.type is k.NoneType):
+                try:
+                    ufunc("" if x.type is k.Str else None)
+                except TypeError as error:
+                    raise Mismatch(str(error)) from None
             raise NotNative(f"np.{ufunc.__name__} of {a_type(x.type)} is not compiled")
     if ufunc in RELATIONS and len(args) == 2 and all(kind_of(x.type) in "biu" for x in args):
         x, y = args  # exact, also for Python ints outside the bounds of the other operand's type
