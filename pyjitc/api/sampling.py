@@ -82,7 +82,7 @@ def profile(function, types, options, args, seconds: float) -> Profile:
     calls, start = 0, perf_counter()
     try:
         signal.setitimer(signal.ITIMER_PROF, _INTERVAL, _INTERVAL)
-        while perf_counter() - start < seconds:
+        while not calls or perf_counter() - start < seconds:  # a busy machine may reach this late
             called(*args)
             calls += 1
     finally:
