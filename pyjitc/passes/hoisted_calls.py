@@ -7,6 +7,7 @@ instructions, without this pass.
 Before:  loop: x = load a, j ; y = load a, i ; s = sin x ; check s ; c = cos y
 After:   loop: x = load a, j ; y = load a, i ; c = cos y ; s = sin x ; check s
 Loads are not moved: the branch before a load may be what keeps its index in range.
+The sine and the cosine of one number are moved as well: LLVM makes one call of both where no check stands between.
 Needs: SSA.  Keeps: SSA, effects and their order.
 """
 from __future__ import annotations
@@ -15,6 +16,7 @@ from ..ir import core as ir
 from ..ir.cfg import LoopNest
 from ..ops.arith import CAST
 from ..ops.elementary import is_ours
+from ..ops.math import COS, SIN
 from ..ops.memory import ARRAY_LOAD, CHECK_INDEX
 from ..types.kinds import is_float
 from .counted import Definitions
@@ -48,11 +50,17 @@ class _Loop:
         self.loop, self.always, self.defs = loop, always, defs
 
     def run(self) -> None:
+        waves: dict[ir.Value, ir.Inst] = {}  # a number -> its sine or cosine, whichever is first
         for block in self.always:
             calls = [i for i in block.insts if i.op.cost >= ir.CALL and _is_movable(i) and not is_ours(i)]
             for inst in calls:
                 if all(self.is_invariant(v) for v in inst.args):
                     self.move(inst)
+                elif inst.op is SIN or inst.op is COS:
+                    other = waves.setdefault(inst.args[0], inst)
+                    if other.op is not inst.op:
+                        self.move(other)
+                        self.move(inst)
 
     def is_invariant(self, v, depth=_DEPTH) -> bool:
         if self.defs.block_of.get(v) not in self.loop.blocks:

@@ -41,13 +41,29 @@ def products(lat, lon, out):
     return c
 
 
-@pytest.mark.parametrize("function", [distances, before, while_it_lasts, products])
+def turned(lat, lon, out):
+    """The sine and the cosine of one number, with checks between them."""
+    for i in range(len(lat)):
+        t = 6.25 * lat[i]
+        r = math.sqrt(lon[i])
+        out[i, 0] = r * math.cos(t)
+        out[i, 1] = r * math.sin(t)
+        out[i, len(lon) - i] = math.sin(lon[i]) / math.cos(lon[i])
+
+
+@pytest.mark.parametrize("function", [turned, distances, before, while_it_lasts, products])
 @pytest.mark.parametrize("lat", [[0.5, 1.0, 0.25], [0.5, -1.0, 0.25], [0.5, np.inf, 0.0], [np.nan, 1e300, 1.0], [1.0]])
 @pytest.mark.parametrize("lon", [[0.1, 0.2, 0.3], [np.inf, 1.0, 2.0], [1000.0, 0.0, 0.0], [-800.0, np.nan, 0.0]])
 def test_calls(function, lat, lon):
     compiled = _COMPILED.setdefault(function, njit(function))
     for room in (3, 2):
         agree(function, np.array(lat), np.array(lon), np.zeros((3, room)), compiled=compiled)
+
+
+def test_sine_and_cosine_are_one_call():
+    compiled = njit(turned)
+    compiled(*np.ones((2, 2)), np.ones((2, 3)))
+    assert "sincos" in compiled.inspect_asm(compiled.signatures[0])
 
 
 _COMPILED: dict = {}
