@@ -43,7 +43,10 @@ class Named(tuple):
         return [found[name] for name in fields]
 
     def _replace(self, **changes):
-        return type(self)(**{**dict(zip(self._fields, self)), **changes})
+        made = tuple.__new__(type(self), map(changes.pop, self._fields, self))
+        if changes:
+            raise TypeError(f"{type(self).__name__} has no field {', '.join(changes)}")
+        return made
 
     def __getnewargs__(self):
         return tuple(self)

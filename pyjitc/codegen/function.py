@@ -150,10 +150,18 @@ class FunctionEmitter(Emitter):
                 self.entry += ["  %frame = alloca i64", "  %place = ptrtoint ptr %frame to i64",
                                "  %slot = and i64 %place, 96", f"  %counter = getelementptr i8, ptr {word}, i64 %slot"]
                 self._fuel = "%counter"
+            elif self._polls_seldom():
+                self._fuel = word
             else:
                 self._fuel = self.alloca("i64")
                 self.entry += [f"  %fuel = load i64, ptr {word}", f"  store i64 %fuel, ptr {self._fuel}"]
         return self._fuel
+
+    def _polls_seldom(self) -> bool:
+        """Whether the function has one loop, which stops to poll (passes/polling.py), so that the counter may stay in
+        memory: LLVM gets fewer instructions."""
+        return self.fn.flags.skips_loop_passes and sum(
+            [inst.op is POLL for block in self.fn.blocks for inst in block.insts]) == 1
 
     def _fuel_word(self) -> str:
         word = f"@fuel.{self.module.symbol(self.fn)[1:]}"
@@ -166,7 +174,7 @@ class FunctionEmitter(Emitter):
         return 4 if self.fn.flags.recursive else 1
 
     def _keep_fuel(self, bodies: list[list[str]]) -> None:
-        if self._fuel is None or self.fn.flags.recursive:
+        if self._fuel is None or not self._fuel.startswith("%") or self.fn.flags.recursive:
             return
         for n, body in enumerate(bodies):
             if body[-1].startswith("  ret "):
@@ -248,7 +256,12 @@ class FunctionEmitter(Emitter):
             self.jump(labels[0])
             self.arrivals[yes.block].pop()
         else:
-            self.branch(self.values[inst.args[0]][0], labels[0], labels[1], likely)
+            condition = self.values[inst.args[0]][0]
+            if ("not", condition) in self.computed:
+                condition, = self.computed["not", condition]
+                labels.reverse()
+                likely = None if likely is None else not likely
+            self.branch(condition, *labels, likely)
         self.note_loop(inst)
 
     def switch_to(self, inst):

@@ -10,7 +10,7 @@ from ..base.named import Named
 from ..base.options import environment
 from ..base.stack import COMPILING, with_stack
 from . import llvm
-from .partition import FEW_PASSES, parted
+from .partition import FEW_PASSES, FEWEST, parted
 
 __all__ = ["Target", "choose", "host_target", "to_object", "to_text", "to_assembly"]
 
@@ -85,7 +85,7 @@ def _optimised(finish, text: str, target: Target, level: int, library: bytes | N
             if verify:
                 module.verify()
             if level and text.endswith(FEW_PASSES):
-                module.run_few_passes(machine)
+                module.run_few_passes(machine, combines=not text.endswith(FEWEST))
             elif level:
                 llvm.optimise(module, machine, level)
             if novectorize:

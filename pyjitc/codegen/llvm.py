@@ -259,11 +259,12 @@ class Module:
     def _part(text: str, machine: "Machine") -> "Module":
         return Module(f'target triple = "{machine.triple}"\ntarget datalayout = "{machine.layout}"\n{text}')
 
-    def run_few_passes(self, machine: "Machine") -> None:
-        """Run the few passes after which code without anything to vectorise is nearly as good as after all of them."""
+    def run_few_passes(self, machine: "Machine", combines: bool = True) -> None:
+        """Run the few passes after which code without anything to vectorise is nearly as good as after all of them.
+        combines: whether the one that combines instructions is among them."""
         lib = _library()
-        self._run(machine, lib.module_AddSROAPass, lib.module_AddInstCombinePass, lib.module_AddSimplifyCFGPass,
-                  lib.module_AddLoopRotatePass)
+        self._run(machine, lib.module_AddSROAPass, *[lib.module_AddInstCombinePass] * combines,
+                  lib.module_AddSimplifyCFGPass, lib.module_AddLoopRotatePass)
 
     def _run(self, machine: "Machine", *more) -> None:
         """Inline `alwaysinline` functions, then run the passes that `more` adds to a pass manager."""

@@ -7,7 +7,8 @@ from __future__ import annotations
 from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ir.cfg import is_straight
-from ..ops import control, memory
+from ..ops import arith, control, memory, structure
+from ..types.kinds import is_float
 from . import helpers, partition, shared
 from .declarations import declared
 from .definitions import expanded
@@ -17,6 +18,20 @@ __all__ = ["Module", "SMALL"]
 SMALL = 12  # instructions of a function that is always inlined
 
 forms = lazy(f"{__package__}.forms")  # only functions that call one of its forms need it
+
+# Operations that are one machine instruction or none each, but for constants. The code generator combines them as well
+# as LLVM's pass for that, where our passes have simplified them; the pass takes a third of the optimiser's time.
+_NOT_COMBINED = frozenset((
+    control.CONST, control.JUMP, control.BRANCH, control.RETURN, memory.ARRAY_LOAD, memory.ARRAY_STORE,
+    memory.ARRAY_DIM, memory.POLL, arith.IADD, arith.ISUB, arith.FADD, arith.FSUB, arith.FMUL, arith.FNEG,
+    *arith.INTEGER_COMPARISONS, *arith.FLOAT_COMPARISONS, arith.BAND, arith.BOR, arith.BNOT, structure.SELECT,
+    structure.DUAL_MAKE, structure.DUAL_WIDE, structure.DUAL_IS_NARROW))
+
+
+def _combines(fn: ir.Function) -> bool:
+    """Whether LLVM's pass that combines instructions may improve the code of a function."""
+    return any([inst.op not in _NOT_COMBINED and (inst.op is not arith.CAST or not is_float(inst.result.type))
+                for block in fn.blocks for inst in block.insts])
 
 
 def _may_be_inlined(fn: ir.Function) -> bool:
@@ -130,6 +145,8 @@ class Module:
         self.wide: dict[str, str] | None = {}
         self.strided_text = ""  # the text of the second copy of `strided`
         self.has_loops = False  # whether some function has loops
+        # whether LLVM's pass that combines instructions has something to do
+        self.combines = bool(options.fastmath)
         # functions of the C library that are rarely called: symbol -> (number, type) of operands
         self.rare: dict[str, tuple[int, str]] = {}
         # lookup tables: (types of elements and indices, elements) -> number
@@ -220,6 +237,7 @@ class Module:
         elif wide and self.wide is not None:
             self.wide[body] = wide
         self.has_loops = self.has_loops or not is_straight(fn)
+        self.combines = self.combines or _combines(fn)
         (self.novectorize if fn.flags.novectorize and not formed else self.bodies).append(body)
         if fn is self.strided:
             copy = body.replace(f"{self.symbol(fn)}(", f"{self.strided_symbol()}(", 1).replace(" alwaysinline", "", 1)
@@ -247,7 +265,6 @@ class Module:
         if few and self.wide:
             self._write_vectors(self.wide)
         parts = [expanded(helpers.text(self.helpers, self.nogil, self.inlined, self.pooled)), *self.declarations]
-        parts += (f"@{name} = external global i8" for name, _ in self.objects)
         for text, name in self.strings.items():
             data = text.encode() + b"\0"
             escaped = "".join(chr(b) if 32 <= b < 127 and b not in (34, 64, 92) else f"\\{b:02X}" for b in data)
@@ -266,7 +283,9 @@ class Module:
         if self.metadata.ordered:
             text = partition.ORDERED + text
         if few:
-            return text + partition.FEW_PASSES
+            combines = (bool(self.wide) or self.combines
+                        or any([" noinline" not in helpers.TEXT[name] for name in self.helpers]))
+            return text + (partition.FEW_PASSES if combines else partition.FEWEST)
         if self.novectorize:
             text = partition.joined(text, self.novectorize)
         return (partition.with_forms(text, forms.definitions(self.rare, self.tables, target.permutes))

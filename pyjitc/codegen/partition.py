@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["joined", "with_forms", "parted", "LINE", "FORMS", "FORM", "FEW_PASSES", "PACKS",
-           "REMAINDERS", "LIBRARY", "ORDERED", "BODY"]
+__all__ = ["joined", "with_forms", "parted", "LINE", "FORMS", "FORM", "FEW_PASSES", "FEWEST",
+           "PACKS", "REMAINDERS", "LIBRARY", "ORDERED", "BODY"]
 
 LINE = "\n; novectorize\n"
 FORMS = "\n; forms\n"  # marks the definitions of forms.py
@@ -21,6 +21,7 @@ BODY = "pyjitc_body"  # what a stub that is a module of its own calls; the prefi
 ORDERED = "\n; ordered\n"  # in a text: LLVM vectorises loops that sum floats in order
 PACKS = "\n; packs\n"  # in a text: LLVM combines scalars to vectors
 FEW_PASSES = "\n; few passes\n"  # at the end of a text: a few passes are enough for the whole module
+FEWEST = f"\n; not combined{FEW_PASSES}"  # and among these the pass that combines instructions is not needed
 _DEFINED = r"(?m)^define (internal )?(.*?@([\w.]+)\(.*(?:\n {8,}.*)?\)) .*\{$"  # parameters may take two lines
 _DECLARED = r"(?m)^(?:declare .*?@|@)([\w.]+)\b.*$"
 _METADATA = r"(?m)^![0-9]+ = .*$"

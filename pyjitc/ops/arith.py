@@ -16,7 +16,7 @@ from ..ir.core import CALL, CHEAP, CHECKS_FIRST, EXPENSIVE, FREE, INEXACT, MODER
 from ..types import kinds as k
 from ..types.lattice import COUNTERPART
 from .effects import NONDIFF, STRUCTURAL, UNVARIED
-from .lowering import compare, llvm
+from .lowering import compare, llvm, negated
 from .signature import signature
 
 INT_MIN, INT_MAX = -(1 << 63), (1 << 63) - 1
@@ -897,7 +897,7 @@ for _group in (INTEGER_COMPARISONS, FLOAT_COMPARISONS):
 BAND = _op("band", BB, operator.and_, llvm("and"), doc="x & y of bools")
 BOR = _op("bor", BB, operator.or_, llvm("or"), doc="x | y of bools")
 BXOR = _op("bxor", BB, operator.xor, llvm("xor"), doc="x ^ y of bools")
-BNOT = _op("bnot", "x: B -> B", _neg_bool, lambda e, inst, x: [e.assign(f"xor i1 {x[0]}, true")], doc="not x")
+BNOT = _op("bnot", "x: B -> B", _neg_bool, negated, doc="not x")
 LIKELY = _op("likely", "x: B -> B", lambda x: x, lambda e, inst, x: x,
              doc="x; a branch on it gets the hint that it is mostly true (passes/simplify.py)")
 

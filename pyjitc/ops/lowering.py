@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from ..types.kinds import Bool, Float, Int, NpBool, NpFloat, NpInt
 
-__all__ = ["bitcast", "compare", "extended", "intrinsic", "is_lanewise", "lanewise", "libcall", "llvm", "nothing",
-           "suffix"]
+__all__ = ["bitcast", "compare", "extended", "intrinsic", "is_lanewise", "lanewise", "libcall", "llvm", "negated",
+           "nothing", "suffix"]
 
 _lanewise: set = set()  # lowerings that are right for vectors, too, where `e.scalar` is the type of a vector
 
@@ -57,13 +57,30 @@ def llvm(opcode: str):
     return lanewise(lower)
 
 
+# The comparison of floats that holds where another one does not, also for NaN.
+_NEGATED = {"oeq": "une", "une": "oeq", "olt": "uge", "ole": "ugt", "ogt": "ule", "oge": "ult"}
+
+
+def negated(e, inst, x):
+    """The negation of a condition; of a comparison of floats in the same block it is a comparison, too, on which a
+    branch is then as well, so that one comparison suffices."""
+    known = e.computed.get(("fcmp", x[0]))
+    if known is None:
+        return [e.assign(f"xor i1 {x[0]}, true")]
+    found = e.computed["not", x[0]] = [e.assign(f"fcmp {known[0]}")]
+    return found
+
+
 def compare(signed: str, unsigned: str, floating: str):
     """icmp or fcmp, by the operand type."""
 
     def lower(e, inst, x, y):
         t = inst.args[0].type
         if _is_float(t):
-            return [e.assign(f"fcmp {floating} {e.scalar(t)} {x[0]}, {y[0]}")]
+            operands = f"{e.scalar(t)} {x[0]}, {y[0]}"
+            found = e.assign(f"fcmp {floating} {operands}")
+            e.computed["fcmp", found] = [f"{_NEGATED[floating]} {operands}"]
+            return [found]
         return [e.assign(f"icmp {unsigned if is_unsigned(t) else signed} {e.scalar(t)} {x[0]}, {y[0]}")]
 
     return lanewise(lower)

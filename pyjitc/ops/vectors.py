@@ -45,7 +45,7 @@ class _Lanewise:
 
     def __init__(self, e, count: int):
         self.e, self.count, self.flags = e, count, e.flags
-        self.assign, self.declare = e.assign, e.declare
+        self.assign, self.declare, self.computed = e.assign, e.declare, e.computed
 
     def scalar(self, t: Type) -> str:
         return f"<{self.count} x {self.e.scalar(t)}>"

@@ -72,10 +72,14 @@ _IN_LOOPS = {accumulators, checked_copies, choices, columns, extremes, flags, ho
              speculate, unboxed, unroll, vectorise, versioning}
 _SHIFTS = (arith.ISHL, arith.ISHR)
 _LOOK_FOR = {  # the operations, see also _ASK
+    accumulators: {memory.ARRAY_STORE}.__contains__,
+    elementary: lambda op: op.traits & ir.ELEMENTARY,
     independent: lambda op: op.traits & ir.MARK,
     inspector: arith.CONVERSIONS.__contains__,
     jam: {memory.ARRAY_STORE}.__contains__,
     joined_sums: {memory.ARRAY_LOAD}.__contains__,
+    keys: lambda op: op.effects & ir.HOST,
+    localtables: lambda op: op.traits & ir.NEW_OBJECT,
     hoisted_calls: lambda op: op.cost >= ir.CALL and op.effects == ir.PURE,
     extremes: {arith.FLT, arith.FLE, arith.FGT, arith.FGE}.__contains__,
     frame: {memory.ARRAY_NEW}.__contains__,
@@ -224,7 +228,9 @@ def run_to_regions(functions: list[ir.Function], options, helpers) -> list[ir.Fu
 def _asks(inst: ir.Inst) -> bool:
     """Whether an instruction loads from an object that may change, so that at run time it may find an object of another
     class than the code was compiled for."""
-    return "restart" in inst.op.attrs and (inst.args[0].inst is None or inst.args[0].inst.op is not CONST)
+    op = inst.op
+    return bool(op.effects & ir.HOST) and "restart" in op.attrs and (
+        inst.args[0].inst is None or inst.args[0].inst.op is not CONST)
 
 
 def _is_small_number(v: ir.Value) -> bool:

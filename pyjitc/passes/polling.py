@@ -223,7 +223,7 @@ class _Polls:
             ordered = note_ordered(loop, self.in_order, self.options)
             unroll = not ordered and self.few and not self.pauses and worth_unrolling(counted, defs)
             if self.in_order or loop.parent is None and not unroll and not ordered and in_order(loop, self.options):
-                _pause(self.fn, counted, self.edges, self.readers)
+                _pause(self.fn, counted, self.edges, self.defs, self.readers)
                 if not _repeats(loop):
                     self.paused.add(header)
             else:
@@ -234,7 +234,7 @@ class _Polls:
             and all(one.header in self.short or not one.inner and one.header not in self.of_ranges
                     for one in loop.inner)):
             # Every inner loop polls itself, or is short, and so do the functions that the loop may call.
-            _pause(self.fn, counted, self.edges, self.readers)
+            _pause(self.fn, counted, self.edges, self.defs, self.readers)
             self.polled.add(header)
             return True
         return False
@@ -610,7 +610,7 @@ def _repeats(loop) -> bool:
                for inst in block.insts)
 
 
-def _pause(fn, counted, edges, readers):
+def _pause(fn, counted, edges, defs, readers):
     loop, header = counted.loop, counted.loop.header
     branch = header.terminator
     loc = branch.loc
@@ -628,7 +628,9 @@ def _pause(fn, counted, edges, readers):
             else:
                 first = edge.args[header.params.index(index)]
                 b = Builder([], loc)
-                end = b.int(IADD, first, edge.args[at])
+                end = edge.args[at]
+                if defs.constant(first) != 0:
+                    end = b.int(IADD, first, end)
                 source.insts[source.insts.index(inst):source.insts.index(inst)] = b.insts
             edge.args = [*(v for k, v in enumerate(edge.args) if k != at or index is None), first]
     # the loop

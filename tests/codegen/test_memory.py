@@ -2,6 +2,7 @@
 import gc
 import itertools
 import os
+import re
 import signal
 import sys
 import threading
@@ -357,6 +358,21 @@ def test_polling_costs_little():
     assert len(signals) == 1 and "preserve_mostcc" in signals[0]
     branch = next(line for line in polled if line.startswith("br i1") and "%poll" in line)
     assert "!prof" in branch
+
+
+def added(a):
+    total = 0.0
+    for x in a:
+        total += x
+    return total
+
+
+def test_the_counter_of_a_loop_that_stops_to_poll_stays_in_memory():
+    f = njit(added)
+    assert f(np.ones(3)) == 3.0
+    text, = f.inspect_llvm().values()
+    entry = text[text.index("@f0.added("):].partition("  br ")[0]
+    assert "@fuel" not in entry and len(re.findall(r" load i64, ptr @fuel", text)) == 1
 
 
 class Holder:

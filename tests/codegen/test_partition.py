@@ -151,6 +151,53 @@ def test_what_has_nothing_to_vectorise_hoist_or_inline_gets_a_few_passes(texts, 
     assert texts[-1].endswith(partition.FEW_PASSES) == plain
 
 
+def added_above(a, limit):
+    total = 0.0
+    for i in range(len(a)):
+        if a[i] > limit:
+            total += a[i]
+    return total
+
+
+def halved(a, limit):
+    return limit / 2.0
+
+
+def blended(a, limit):
+    return limit * 0.5 + limit
+
+
+@pytest.mark.parametrize("f, options, combined", [(added_above, {}, False), (halved, {}, True), (blended, {}, False),
+                                                  (blended, {"fastmath": True}, True)])
+def test_instructions_are_not_combined_where_the_code_generator_does_that(texts, f, options, combined):
+    """A division by a power of two is one that only LLVM's pass makes a product."""
+    x = np.linspace(0.0, 3.0, 50)
+    assert njit(f, **options)(x, 1.5) == f(x, 1.5)
+    assert texts[-1].endswith(partition.FEW_PASSES) and texts[-1].endswith(partition.FEWEST) != combined
+
+
+def first_not_above(a, limit):
+    n = 0
+    for x in a:
+        below = not x > limit
+        if below:
+            return n
+        n += 1
+    return -1
+
+
+def signs(x, y):
+    return [not x < y, not x <= y, not x > y, not x >= y, not x == y, not x != y]
+
+
+def test_the_negation_of_a_comparison_of_floats_is_another_comparison(texts):
+    """Where an operand is NaN, the negation holds, and no order."""
+    for f, operands in ((first_not_above, (np.array([2.0, 3.0, np.nan, 1.0]), 1.5)),
+                        *((signs, (x, y)) for x in (1.0, np.nan) for y in (1.0, 2.0, np.nan))):
+        assert njit(f)(*operands) == f(*operands)
+    assert "fcmp ule" in "".join(texts)
+
+
 def described(name, n):
     return f"{name}: {n}"
 

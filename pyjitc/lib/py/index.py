@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 import operator
+from functools import cache
 
 import numpy as np
 
@@ -52,7 +53,6 @@ FUNCTIONS: dict[str, str] = {
              "statistics.harmonic_mean statistics.variance statistics.pvariance statistics.mode statistics.multimode "
              "statistics.quantiles statistics.linear_regression heapq.merge random.Random dataclasses.replace",
 }
-_modules = {name: lazy(f"pyjitc.lib.py.{name}") for name in (*FUNCTIONS, "mathmod", "cmathmod", "random_numbers")}
 # The module that a callable names as its own -> (prefix of its path in FUNCTIONS, the module)
 _ROOTS = {"builtins": ("", builtins), "_operator": ("operator.", operator), "_struct": ("struct.", lazy("struct")),
           "_functools": ("functools.", lazy("functools")), "functools": ("functools.", lazy("functools")),
@@ -60,7 +60,16 @@ _ROOTS = {"builtins": ("", builtins), "_operator": ("operator.", operator), "_st
           "operator": ("operator.", operator),
           **{name: (f"{name}.", lazy(name)) for name in ("collections", "contextlib", "itertools", "time", "statistics",
                                                          "copy", "heapq", "random", "dataclasses")}}
-_homes = {path: module for module, paths in FUNCTIONS.items() for path in paths.split()}
+@cache
+def _module(name: str):
+    """A module of this folder."""
+    return lazy(f"pyjitc.lib.py.{name}")
+
+
+@cache
+def _home(path: str) -> str | None:
+    """The name of the module with the rule of the callable at `path`; None where there is none."""
+    return next((module for module, paths in FUNCTIONS.items() if path in paths.split()), None)
 
 
 def module_of(target):
@@ -69,25 +78,26 @@ def module_of(target):
     home = getattr(target, "__module__", None)
     owner = getattr(target, "__self__", None)
     if owner is not None and type(owner).__module__ == "random":
-        return _modules["random_numbers"]
+        return _module("random_numbers")
     if isinstance(owner, type) and owner.__module__ == "itertools":
-        return _modules["itertoolsmod"]
+        return _module("itertoolsmod")
     if home == "math" or home == "cmath":
-        return _modules[f"{home}mod"]
+        return _module(f"{home}mod")
     if isinstance(target, type) and issubclass(target, np.generic):
-        return _modules["conversions"]
+        return _module("conversions")
     prefix, root = _ROOTS.get(home, ("", None))
     name = getattr(target, "__name__", None)
     if root is None or getattr(root, str(name), None) is not target:
         return None
-    module = _homes.get(f"{prefix}{name}")
-    return module and _modules[module]
+    module = _home(f"{prefix}{name}")
+    return module and _module(module)
 
 
 def names(family: str) -> list[str]:
     """Names of the callables of `builtins`, `operator`, `math` or `cmath` that have a rule."""
     if family in ("math", "cmath"):
-        return [f.__name__ for f in _modules[f"{family}mod"].CALLS]
+        return [f.__name__ for f in _module(f"{family}mod").CALLS]
     prefix = next((prefix for home, (prefix, _) in _ROOTS.items() if family == home), None)
-    return [path.removeprefix(prefix) for path in _homes if prefix is not None and path.startswith(prefix)
+    paths = [path for paths in FUNCTIONS.values() for path in paths.split()]
+    return [path.removeprefix(prefix) for path in paths if prefix is not None and path.startswith(prefix)
             and (prefix or "." not in path)]

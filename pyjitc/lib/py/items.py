@@ -38,9 +38,9 @@ def _next(it, default):
     return Call(iteration.next_item, it) if default.type is Ellipsis_ else Call(iteration.next_default, it, default)
 
 
-@rule("len", "obj, /")
-def _len(x):
-    return protocol_of(x.type).length(x)
+@rule("len")
+def _len(obj, /):
+    return protocol_of(obj.type).length(obj)
 
 
 CALLS = {iter: _iter, next: _next, len: _len}
