@@ -26,7 +26,7 @@ from ..ir import core as ir
 from ..ops import control, generic, pyobject, structure
 from ..runtime import interpreted
 from ..runtime.dispatcher import Callable_
-from ..types.classes import FIXED_MODULES, namespace
+from ..types.classes import FIXED_MODULES, namespace, stored_fields
 from ..types.kinds import (
     Attributes, Bool, Container, DictDisplay, Exception_, Function, FunctionObject, Generator, Iterator, ListDisplay,
     Method, NoneType, Object, ObjectOf, Singleton, Struct, TooLarge, Tuple, Union, all_parts, any_part, members_of,
@@ -274,7 +274,7 @@ class Forgiving(Evaluator):
                 value, module = space[name], str(getattr(owner, "__module__", owner.__name__)).partition(".")[0]
                 if not (module in FIXED_MODULES or isinstance(value, _FIXED) or hasattr(type(value), "__get__")
                         or isinstance(owner, EnumMeta) or name[:2] == name[-2:] == "__"
-                        or isinstance(t, ObjectOf) and name in getattr(holder, "__dataclass_fields__", ())):
+                        or isinstance(t, ObjectOf) and name in stored_fields(t.cls)):
                     self.session.outer_variable(namespace(owner) if isinstance(owner, type) else space, name, name)
                 return
 

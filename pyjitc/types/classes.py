@@ -15,7 +15,7 @@ from typing import Any
 __all__ = ["COMPARISONS", "DECLARED_FIELDS", "DECLARED_TYPES", "FIXED_MODULES", "HIDDEN_FIELDS", "MIRRORED",
            "OPERATORS", "OWN_MODULES", "UNARY", "UNWRITTEN", "are_plain", "defines", "fields", "is_built_in_record",
            "is_compiled", "is_descriptor", "is_fixed", "is_of_library", "is_part_of_library", "namespace", "own",
-           "refused_method"]
+           "refused_method", "stored_fields"]
 
 # Packages whose attributes are assumed not to change: they have no guards.
 OWN_MODULES = frozenset((__name__.partition(".")[0], "llvmlite"))
@@ -113,6 +113,14 @@ def fields(cls: type) -> tuple[str, ...]:
         record: Any = cls
         return () if record.n_unnamed_fields else record.__match_args__
     return getattr(cls, "_fields", ())
+
+
+def stored_fields(cls: type) -> set[str]:
+    """The names of the fields of a dataclass that its objects store: not those of the class alone (ClassVar), nor those
+    that only `__init__` takes (InitVar)."""
+    if not hasattr(cls, "__dataclass_fields__"):
+        return set()
+    return {field.name for field in sys.modules["dataclasses"].fields(cls)}
 
 
 def own(cls: type, name: str):

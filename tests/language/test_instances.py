@@ -10,7 +10,7 @@ import re
 import sys
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import Optional
+from typing import ClassVar, Optional
 
 import numpy as np
 import pytest
@@ -1800,3 +1800,29 @@ def test_comparisons_that_are_not_implemented():
     compiled = njit(comparisons_that_are_not_implemented)
     for n in (1, 2):
         agree(comparisons_that_are_not_implemented, n, compiled=compiled)
+
+
+@dataclass
+class Tuned:
+    name: str
+    scale: dataclasses.InitVar[float] = 1.5
+    size: float = field(init=False)
+    kinds: ClassVar[tuple] = ("a", "b")
+    made: ClassVar[int] = 0
+
+    def __post_init__(self, scale):
+        self.size = len(self.name) * scale
+        Tuned.made += 1
+
+
+def test_variables_of_the_class_and_of_init_are_no_fields():
+    def f(name):
+        x, y = Tuned(name), Tuned(name, 2.0)
+        y.kinds = ("c",)
+        return x.kinds, y.kinds, x.scale, x.size, y.size, y.made - x.made, Tuned.made - Tuned.made, x
+
+    def g(x):
+        return x.kinds, x.scale, x.size
+
+    agree(f, "abc")
+    agree(g, Tuned("ab", 3.0))

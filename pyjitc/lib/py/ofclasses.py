@@ -16,7 +16,9 @@ from ...infer.names import describe
 from ...ops import structure
 from ...ops.objects import OBJECT_NEW, OBJECT_SAME
 from ...runtime.dispatcher import Callable_
-from ...types.classes import DECLARED_FIELDS, DECLARED_TYPES, HIDDEN_FIELDS, UNWRITTEN, is_descriptor, is_property, own
+from ...types.classes import (
+    DECLARED_FIELDS, DECLARED_TYPES, HIDDEN_FIELDS, UNWRITTEN, is_descriptor, is_property, own, stored_fields,
+)
 from ...types import kinds
 from ...types.kinds import Int, NoneType, ObjectOf, Singleton, Str, Super
 from .. import operations
@@ -157,7 +159,7 @@ class OfObject(OfClass):
             return found
         if not cls.__dictoffset__:
             return constant(value)
-        return FieldGet(x, name) if name in getattr(cls, "__dataclass_fields__", ()) else FieldGet(x, name, value)
+        return FieldGet(x, name) if name in stored_fields(cls) else FieldGet(x, name, value)
 
     def set_attribute(self, x, name, value):
         cls = x.type.cls
@@ -377,7 +379,7 @@ def store_by_interpreter(function, x, name, value):
 def _stored_names(cls: type, what: str) -> tuple[str, ...]:
     """The names of the attributes that objects of a class have, as far as the class says: slots, fields, properties,
     what its methods assign, and the names that its descriptors hold."""
-    found = set(getattr(cls, "__dataclass_fields__", ()))
+    found = stored_fields(cls)
     for base in cls.__mro__[:-1]:
         for name, value in vars(base).items():
             functions = [value.fget, value.fset] if is_property(value) else [getattr(value, "__func__", value)]
