@@ -85,7 +85,7 @@ class Chunks:
                      known=cost.known, even=cost.even, stored=bool(region.parts or region.shared))
         self.chunks, self.size, self.short = (
             b.op(TUPLE_GET, found, type=t, index=n) for n, t in enumerate(found.type.elements))
-        tests = [test for one, at in region.meetings if (test := one.test(b, region.aliases, at)) is not None]
+        tests = [test for one, at in region.meetings if (test := one.found(b, region.aliases, at)) is not None]
         if tests:
             self.run_alone(b.any(tests))
         if region.tests:

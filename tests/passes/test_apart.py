@@ -286,3 +286,22 @@ def test_a_condition_that_reads_an_empty_array():
     with parallel_chunksize(7):
         expected, actual = outcomes(store_some, lambda: (np.zeros(N), np.zeros(0), SHUFFLED))
     np.testing.assert_array_equal(actual[0], expected[0])
+
+
+def test_an_array_of_a_closure_that_may_be_another_argument():
+    def change(o, a, k, places):
+        both = o, a
+        o = both[k % 2]
+
+        def store(i):
+            o[i] = a[places[i]] * 2
+
+        for i in prange(len(a)):
+            store(i)
+        o += 1
+
+    for k in (0, 1):
+        with parallel_chunksize(3):
+            expected, actual = outcomes(change, lambda: (np.arange(float(N)), np.arange(float(N)), k, SHUFFLED))
+        np.testing.assert_array_equal(actual[0], expected[0])
+        np.testing.assert_array_equal(actual[1], expected[1])
