@@ -29,6 +29,7 @@ __all__ = ["Ends", "Inspection", "Meeting", "meetings"]
 _COPIED = {*a.ARITH_OPS.values(), *gvn.MOVED, control.CONST, SELECT, TUPLE_GET, memory.ARRAY_DIM, memory.ARRAY_STRIDE,
            memory.ARRAY_VIEW, memory.ARRAY_STEP}
 _MOST = 64  # values that are computed for a test
+_MARKED = 40  # the cost of marking an element, in operations
 _SPARSE = 64  # an inspection marks elements of arrays with at most so many elements for an iteration
 
 
@@ -135,6 +136,8 @@ class _Values:
 
 
 class _Test:
+    cost = 0  # the least work of an iteration for which it is worth to test
+
     """A test of an array to which iterations store. inst: the store that a warning shows."""
 
     def __init__(self, reached: Reached, accesses: list[Access]):
@@ -188,7 +191,9 @@ class Inspection(_Test):
         self.stored = stored
 
     def test(self, b: Builder, blocks, trips: ir.Value, at):
-        return self._marked(b, blocks, trips, at) or self._in_order(b, blocks, trips, at)
+        found = self._marked(b, blocks, trips, at)
+        self.cost = _MARKED * len(self.accesses) if found is not None else 0
+        return found or self._in_order(b, blocks, trips, at)
 
     def _trial(self, b: Builder, at) -> _Values:
         """Computes values only to find whether that is possible."""
