@@ -16,7 +16,7 @@ from ..ops import control, memory, random
 from ..ops.parallel import DIVIDE, GET_CHUNK_SIZE
 from ..ops.structure import RETYPE, SELECT, TUPLE_GET
 from ..types import kinds as k
-from .carried import Computed, element_type, typed
+from .carried import Computed, Serial, element_type, typed
 from .chunk_cost import Cost, greater
 from .operands import constant_of
 from .rewrite import Builder, clone_blocks, clone_inst, remove_unreachable, substitute
@@ -79,13 +79,18 @@ class Chunks:
                 elements = b.int(a.IMUL, elements, n)
             copied = elements if copied is zero else greater(b, copied, elements)
         cost = Cost(region, b, trips)
+        for one, _ in region.tests:
+            if type(cost.work) is int and cost.work < one.cost:
+                name = repr(one.array.name) if one.array.name else "an array"
+                raise Serial(one.inst, f"iterations may share elements of {name}, and to test that would take longer "
+                                       "than they do", "index arrays by the loop variable")
         self.known = cost.known
         asked = b.int(GET_CHUNK_SIZE) if region.kind == "prange" else zero
         found = b.op(DIVIDE, trips, cost.value(cost.work), copied, asked, type=k.Tuple((k.Int, k.Int, k.Bool)),
                      known=cost.known, even=cost.even, stored=bool(region.parts or region.shared))
         self.chunks, self.size, self.short = (
             b.op(TUPLE_GET, found, type=t, index=n) for n, t in enumerate(found.type.elements))
-        tests = [test for one, at in region.meetings if (test := one.test(b, region.aliases, at)) is not None]
+        tests = [test for one, at in region.meetings if (test := one.found(b, region.aliases, at)) is not None]
         if tests:
             self.run_alone(b.any(tests))
         if region.tests:

@@ -343,7 +343,7 @@ class _Region(Carried):
         self.find_users()
         self.classify()
         self.check_elements()
-        for one, at in self.tests:
+        for one, at in (*self.tests, *self.meetings):
             if not one.is_possible(at):
                 raise _shares(one.inst, one.array, not all([access.stores for access in one.accesses]))
         Chunks(self).build()

@@ -29,6 +29,7 @@ __all__ = ["Ends", "Inspection", "Meeting", "meetings"]
 _COPIED = {*a.ARITH_OPS.values(), *gvn.MOVED, control.CONST, SELECT, TUPLE_GET, memory.ARRAY_DIM, memory.ARRAY_STRIDE,
            memory.ARRAY_VIEW, memory.ARRAY_STEP}
 _MOST = 64  # values that are computed for a test
+_MARKED = 40  # the cost of marking an element, in operations
 _SPARSE = 64  # an inspection marks elements of arrays with at most so many elements for an iteration
 
 
@@ -135,6 +136,8 @@ class _Values:
 
 
 class _Test:
+    cost = 0  # the least work of an iteration for which it is worth to test
+
     """A test of an array to which iterations store. inst: the store that a warning shows."""
 
     def __init__(self, reached: Reached, accesses: list[Access]):
@@ -188,7 +191,13 @@ class Inspection(_Test):
         self.stored = stored
 
     def test(self, b: Builder, blocks, trips: ir.Value, at):
-        return self._marked(b, blocks, trips, at) or self._in_order(b, blocks, trips, at)
+        found = self._marked(b, blocks, trips, at)
+        self.cost = _MARKED * len(self.accesses) if found is not None else 0
+        return found or self._in_order(b, blocks, trips, at)
+
+    def _trial(self, b: Builder, at) -> _Values:
+        """Computes values only to find whether that is possible."""
+        return _Values(Builder([], b.loc), self.reached, at, ir.Value(k.Int), self.stored)
 
     def _unless(self, refused: ir.Value, b: Builder, blocks, emit):
         """Emit what finds whether iterations meet, unless `refused` holds. emit: builder -> (builder for what follows,
@@ -219,13 +228,14 @@ class Inspection(_Test):
 
     def _marked(self, b: Builder, blocks, trips: ir.Value, at):
         """Mark the elements that iterations store to, and look for a mark of another iteration."""
-        if self.array in self.reached.region.defined or (array := at(self.array)) is None:
+        before, trial = _Values(b, self.reached, at), self._trial(b, at)
+        array = None if self.array in self.reached.region.defined else before.of(self.array)
+        if array is None:
             return None
-        trial = _Values(Builder([], b.loc), self.reached, at, ir.Value(k.Int), self.stored)
         lengths: dict = {}  # axis along which an iteration has one index -> its length
         for key in self.accesses[0].index:
             if all([key in one.index and trial.form(one.index[key]) is not None for one in self.accesses]):
-                view, axis = (array, key) if isinstance(key, int) else (at(key[0]), key[1])
+                view, axis = (array, key) if isinstance(key, int) else (before.of(key[0]), key[1])
                 if view is not None and not (lengths and view is not array):
                     lengths[key] = b.int(memory.ARRAY_DIM, view, axis=axis)
         if not lengths:
@@ -287,7 +297,7 @@ class Inspection(_Test):
         return None
 
     def _in_order_along(self, axis, b: Builder, blocks, trips: ir.Value, at):
-        trial = _Values(Builder([], b.loc), self.reached, at, ir.Value(k.Int), self.stored)
+        trial = self._trial(b, at)
         ranges: list[tuple[Affine, Affine]] = []
         assumed: list[Affine] = []
         for one in _without_copies(self.accesses, axis):
@@ -318,23 +328,27 @@ def _without_copies(accesses: list[Access], *axes: int) -> list[Access]:
     return list(found.values())
 
 
-class Meeting:
+class Meeting(_Test):
     """An array to which iterations store, and others, which may share memory with it where the program passes one array
     twice, or two views of it. others: (array, whether iterations are apart where it is the same one, element for
     element)."""
 
-    def __init__(self, array: ir.Value, others: list[tuple[ir.Value, bool]]):
-        self.array, self.others = array, others
+    def __init__(self, reached: Reached, accesses: list[Access], others: list[tuple[ir.Value, bool]]):
+        super().__init__(reached, accesses)
+        self.others = others
 
-    def test(self, b: Builder, aliases, at) -> ir.Value | None:
+    def is_possible(self, at) -> bool:
+        values = _Values(Builder([], self.inst.loc), self.reached, at)
+        return None not in [values.of(v) for v in (self.array, *(other for other, _ in self.others))]
+
+    def found(self, b: Builder, aliases, at) -> ir.Value | None:
         """Emit whether iterations may meet in memory that the arrays share."""
-        array, tests = at(self.array), []
-        if array is None:
-            return None
+        values, tests = _Values(b, self.reached, at), []
+        array: Any = values.of(self.array)
         whole = Overlap(b, array, lengths(b, array))
-        for other, equal in self.others:
-            other = at(other)
-            if other is None or other is array or aliases.distinct(array, other):
+        for v, equal in self.others:
+            other: Any = values.of(v)
+            if other is array and equal or aliases.distinct(array, other):
                 continue
             if other.type.ndim == array.type.ndim == 1 and "C" not in (array.type.layout, other.type.layout):
                 one = Overlap(b, array, lengths(b, array))
@@ -376,5 +390,5 @@ def meetings(reached: Reached, stored) -> list[Meeting]:
             others = [(y, apart(x, y)) for m, y in enumerate(arrays)
                       if y is not x and not (y in stored and m < n) and not region.aliases.distinct(x, y)]
             if others:
-                found.append(Meeting(x, others))
+                found.append(Meeting(reached, reached.of[x], others))
     return found

@@ -72,6 +72,10 @@ def statement(r, reduced) -> str:
         return f"o[{r.choice(PLACES)}] {r.choice(('+=', '+=', '-='))} {value}"
     if way < .6:
         return f"for j in {r.choice(('range(5)', 'range(k % 5)', 'prange(5)'))}:\n    t[i, j] = t[i, 4 - j] + j"
+    if way < .64:
+        return f"for j in range(i * 4, min(len(o), i * 4 + {r.choice((4, 4, 5, 'k'))})):\n    o[j] = {value} + j"
+    if way < .66:
+        return f"x = {value}\nfor j in range(300):\n    x = x * 3 % 1009\no[{r.choice(PLACES)}] = x"
     if way < .7:
         return f"t[{r.choice(('i', 'i', 'n - 1 - i'))}{r.choice(('', ', 1:', ', ::2'))}] = {value}"
     if way < .8:

@@ -13,6 +13,7 @@ A = np.arange(float(N))
 PLACES = np.arange(N) * 7 % 50
 
 
+@njit
 def work(n, i):
     """A number that takes the longer to compute the earlier the iteration is, so that later ones end first."""
     total = 0.0
@@ -25,7 +26,7 @@ def loop(body, before="", arguments="o, a, k, places"):
     """A function with a loop of which this is the body."""
     text = "\n".join([f"def f({arguments}):", "    n = len(a)", *("    " + line for line in before.splitlines()),
                       "    for i in prange(n):", *("        " + line for line in body.splitlines())])
-    names = {"prange": prange, "np": np, "work": njit(work), "store": njit(store)}
+    names = {"prange": prange, "np": np, "work": work, "store": njit(store)}
     exec(compile(text, "<loop>", "exec"), names)
     return names["f"]
 
@@ -71,7 +72,7 @@ def test_iterations_that_write_the_element_of_the_one_before(body):
 def test_iterations_with_elements_of_their_own_are_shared(body, before):
     with warnings.catch_warnings():
         warnings.simplefilter("error", ParallelWarning)
-        function = loop(body, before)
+        function = loop(body + "\nw[i] = work(n, i)", before + "\nw = np.zeros(n)")
         expected, actual = outcomes(function, lambda: (np.zeros(N), A, 5, PLACES))
     np.testing.assert_array_equal(actual[0], expected[0])
 
@@ -116,8 +117,8 @@ def drawn(body, before, arguments):
     """(what the arguments are after a loop with this body, the random numbers that its iterations draw)"""
     text = "\n".join(["def f(o, a, k, places, r):", "    n = len(o)", *("    " + line for line in before.splitlines()),
                       "    np.random.seed(1)", "    for i in prange(n):",
-                      *("        " + line for line in (*body.splitlines(), "r[i] = np.random.random()"))])
-    names = {"prange": prange, "np": np, "store": njit(store)}
+                      *("        " + line for line in (*body.splitlines(), "r[i] = np.random.random() + work(9, i)"))])
+    names = {"prange": prange, "np": np, "store": njit(store), "work": work}
     exec(compile(text, "<loop>", "exec"), names)
     numbers = np.zeros(N)
     with parallel_chunksize(7), warnings.catch_warnings():
@@ -280,9 +281,35 @@ def test_what_a_function_of_the_library_changes():
 def test_a_condition_that_reads_an_empty_array():
     def store_some(o, a, places):
         for i in prange(len(places)):
+            x = work(N, i)
             if i < len(a) and a[i] > 0:
-                o[places[i]] = i
+                o[places[i]] = x
 
     with parallel_chunksize(7):
         expected, actual = outcomes(store_some, lambda: (np.zeros(N), np.zeros(0), SHUFFLED))
+    np.testing.assert_array_equal(actual[0], expected[0])
+
+
+def test_an_array_of_a_closure_that_may_be_another_argument():
+    def change(o, a, k, places):
+        both = o, a
+        o = both[k % 2]
+
+        def store(i):
+            o[i] = a[places[i]] * 2
+
+        for i in prange(len(a)):
+            store(i)
+        o += 1
+
+    for k in (0, 1):
+        with parallel_chunksize(3):
+            expected, actual = outcomes(change, lambda: (np.arange(float(N)), np.arange(float(N)), k, SHUFFLED))
+        np.testing.assert_array_equal(actual[0], expected[0])
+        np.testing.assert_array_equal(actual[1], expected[1])
+
+
+def test_a_loop_that_takes_less_time_than_its_test_runs_on_one_thread():
+    with pytest.warns(ParallelWarning, match="may share elements of 'o', and to test that would take longer"):
+        expected, actual = outcomes(loop("o[places[i]] = a[i]"), lambda: (np.zeros(N), A, 5, SHUFFLED))
     np.testing.assert_array_equal(actual[0], expected[0])
