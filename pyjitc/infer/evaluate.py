@@ -19,8 +19,8 @@ from ..ops import exceptions, generic, memory, pyobject, structure
 from ..runtime.dispatcher import ByCount, Callable_
 from ..types.classes import OWN_MODULES, is_fixed
 from ..types.kinds import (
-    Array, Bool, Bytes, Content, Dict, DType, Dual, Ended, Exception_, Function, FunctionObject, Generator, Int,
-    Iterator, ListDisplay, Method, NoneType, Object, ObjectOf, RangeType, Singleton, Str, Struct, Super, Tuple,
+    Array, Bool, Bytes, Content, Dict, DictDisplay, DType, Dual, Ended, Exception_, Function, FunctionObject, Generator,
+    Int, Iterator, ListDisplay, Method, NoneType, Object, ObjectOf, RangeType, Singleton, Str, Struct, Super, Tuple,
     TupleOf, Type, Unbound, Undefined, Union, any_part, closed, is_numpy_scalar, is_plain_tuple, is_python_number,
     members_of as types_of, numbered, union_of,
 )
@@ -67,6 +67,12 @@ _UNSPLIT = {generic.TUPLE, generic.LIST, generic.DICT, generic.DICT_SET, generic
 _HELD_NOTHING = "a container has an item, but was empty when this code was compiled"
 
 
+def _merges_displays(inst, operands) -> bool:
+    """Whether an instruction merges dicts that are dict displays of several types."""
+    return inst.op is generic.DICT_MERGE and any([type(x.type) is Union and all(
+        [type(m) is DictDisplay for m in x.type.members]) for x in operands])
+
+
 class Evaluator(Operations):
     def __init__(self, analysis):
         self.analysis = analysis
@@ -99,7 +105,7 @@ class Evaluator(Operations):
                     return self.noted(inst, *self.settle(found))
             if not duals.keeps(inst, operands, self.is_program_function):
                 operands = list(map(duals.as_union, operands))
-        whole = inst.op in _UNSPLIT or inst.op is generic.SLICE and all(
+        whole = inst.op in _UNSPLIT and not _merges_displays(inst, operands) or inst.op is generic.SLICE and all(
             type(x.type) is not Union or self.library.is_power(x.type) for x in operands)
         return self.noted(inst, *self.split(inst, operands, len(operands) if whole else 0))
 

@@ -222,3 +222,44 @@ def of_unknown_objects(x):
 def test_an_attribute_that_is_an_object_of_the_interpreter_is_refused():
     with pytest.raises(pyjitc.UnsupportedError, match="is put into an object here"):
         grad(of_unknown_objects)(X)
+
+
+class Dense:
+    def __init__(self, w, b):
+        self.w, self.b = w, b
+
+    def __call__(self, x):
+        return x @ self.w + self.b
+
+
+class Network:
+    def __init__(self, layers):
+        self.layers = layers
+
+    def forward(self, x):
+        for layer in self.layers[:-1]:
+            x = np.tanh(layer(x))
+        return self.layers[-1](x)
+
+
+def of_a_network(w, b, x):
+    network = Network([Dense(w, 0.1), Dense(w * w, b), Dense(w + 1.0, b * b)])
+    *hidden, last = network.layers
+    return np.sum(network.forward(x) ** 2) + np.sum(last(hidden[-1](x)))
+
+
+def of_lists_of_objects(w, b, x):
+    layers = [Dense(w, b), Dense(w * 2.0, b)] + [Dense(w - 1.0, 0.5)]
+    layers.insert(1, Dense(w * b, 1.0))
+    layers.reverse()
+    copy = layers.copy()
+    removed = layers.pop(1)
+    for layer in list(layers)[::-1] + copy[1:3]:
+        x = np.tanh(layer(x))
+    return np.sum(removed(x))
+
+
+@pytest.mark.parametrize("function", [of_a_network, of_lists_of_objects])
+def test_lists_of_objects_are_sliced_joined_and_changed(function):
+    w = np.array([[0.3, -0.2], [0.5, 0.7]])
+    agree(function, w, 0.4, np.array([[1.0, -2.0], [0.3, 0.8], [0.1, 0.9]]))

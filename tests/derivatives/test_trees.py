@@ -982,3 +982,22 @@ def _end(layers, x):
         (a, b), (c, d) = layers
         x = x + 0.1 * (np.tanh(x @ a + b) @ c + d)
     return x
+
+
+def merged_with_a_number_of_numpy(a, x, n):
+    q = {"p": a, "q": x[0]}  # a float, which becomes a numpy.float64
+    for _ in range(n):
+        q = {**q, "p": q["q"] * 0.8 + q["p"]}
+    return q["p"] * q["q"]
+
+
+def merged_in_turns(a, x, n):
+    q = {"p": a, "q": x[0]}
+    for k in range(n):
+        q = {"q": q["p"], **q, "r": a} if k % 2 else {**q, "p": q["q"] * 0.8 + q["p"]}
+    return q["p"] * q["q"]
+
+
+@pytest.mark.parametrize("function", [merged_with_a_number_of_numpy, merged_in_turns])
+def test_dicts_of_several_types_are_merged(function):
+    agree(function, 0.7, np.array([0.3, -0.4]), 3)

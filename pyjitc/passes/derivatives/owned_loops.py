@@ -52,7 +52,8 @@ class _Loops:
 
     def replaced(self, inst: Inst) -> None:
         """Replace an instruction, and those that box its operands or unbox its result, if it works on lists."""
-        if inst.op is lists.LIST_SORT and _is_list(inst.args[0].type) and len(leaves_of(inst.args[0].type.item)) == 1:
+        if inst.op is lists.LIST_SORT and _is_list(inst.args[0].type) and len(
+                leaves_of(inst.args[0].type.item) or ()) == 1:
             self.call(inst, inst, "sort", inst.args)
         if inst.op is not PY_API and inst.op is not PY_CALL and inst.op is not PY_TEST or inst.attrs.get("kwnames"):
             return
@@ -150,4 +151,4 @@ def _is_hashable(x) -> bool:
 
 
 def _is_list(t) -> bool:
-    return type(t) is k.List and any(map(may_vary, leaves_of(t.item) or ()))
+    return type(t) is k.List and (isinstance(t.item, k.ObjectOf) or any(map(may_vary, leaves_of(t.item) or ())))
