@@ -60,14 +60,16 @@ def _typed(text: str) -> tuple[str, str]:
 
 
 class _Copy:
-    """The vector copy of one loop. header, body: the names of its blocks; steps: parameter of the header -> its start;
-    left: the parameter that counts down to 0; lines: those of the body; independent: whether no iteration accesses an
-    element that another one stores."""
+    """The vector copy of one loop. header: the name of its first block; start: parameter of that block -> where it
+    starts; left: the parameter that counts down to 0; lines: those of the other block; register: the bytes of a vector;
+    vectors: how many to compute at once; independent: whether no iteration accesses an element that another one
+    stores."""
 
     def __init__(self, header: str, start: dict[str, str], left: str, lines: list[str], register: int,
                  vectors: int, independent: bool):
         self.header, self.start, self.left, self.independent = header, start, left, independent
         self.lines = lines
+        self.copies = 1  # how many vectors each line computes
         self.lanes = self._lanes(register, vectors)
         self.defined = {name for line in lines for name in [line.strip().partition(" = ")[0]] if name[0] == "%"}
         self.before: list[str] = []  # lines of the block with the conditions
@@ -90,6 +92,7 @@ class _Copy:
             raise _Refused
 
     def _lanes(self, register: int, vectors: int) -> int:
+        """The number of elements of a vector."""
         sizes = []
         for line in self.lines:
             text = line.strip()
