@@ -211,6 +211,7 @@ class Module:
         self.large, self.huge = len(text) > _LARGE, len(text) > _HUGE
         self.unrolled = "llvm.loop.unroll.count" in text
         self.packs, self.remainders, self.ordered = PACKS in text, REMAINDERS in text, ORDERED in text
+        self.allocates = " = alloca " in text  # otherwise the pass that removes variables in memory has nothing to do
         self.pointer = lib.ParseAssembly(lib.context, text.encode(), byref(error))
         message = _take(error)
         if message or not self.pointer:
@@ -263,7 +264,7 @@ class Module:
         """Run the few passes after which code without anything to vectorise is nearly as good as after all of them.
         combines: whether the one that combines instructions is among them."""
         lib = _library()
-        self._run(machine, lib.module_AddSROAPass, *[lib.module_AddInstCombinePass] * combines,
+        self._run(machine, *[lib.module_AddSROAPass] * self.allocates, *[lib.module_AddInstCombinePass] * combines,
                   lib.module_AddSimplifyCFGPass, lib.module_AddLoopRotatePass)
 
     def _run(self, machine: "Machine", *more) -> None:

@@ -289,10 +289,6 @@ def _select(facts, inst):
     negated = facts.defined_by(c, a.BNOT)
     if negated is not None:
         return facts.make(s.SELECT, negated.args[0], y, x, type=inst.result.type, loc=inst.loc)
-    test = facts.defined_by(c, a.IGT)  # the length of a range: n if n > 0 else 0
-    if (test is not None and test.args[0] is x and facts.defined_by(x, m.ARRAY_DIM)
-            and facts.is_const(test.args[1], 0) and facts.is_const(y, 0)):
-        return x
     return None
 
 
