@@ -75,9 +75,10 @@ class _Loop:
             return
         operands = [v for v in inst.args if self.defs.block_of.get(v) in self.always]
         for v in operands:
-            self.move(v.inst)
-        n, k = max([self.place(v.inst) for v in operands], default=(0, -1))  # where they are after all of the moves
-        now, at = self.place(inst)
+            if v.inst is not None:
+                self.move(v.inst)
+        n, k = max(map(self.place, operands), default=(0, -1))  # where they are after all of the moves
+        now, at = self.place(inst.result)
         block = self.always[now]
         if n == now and not any(one.op.effects & ir.RAISES for one in block.insts[k + 1:at]):
             return
@@ -85,7 +86,8 @@ class _Loop:
         self.always[n].insts.insert(k + 1, inst)
         self.defs.block_of[inst.result] = self.always[n]
 
-    def place(self, inst) -> tuple[int, int]:
-        """The number of the block among `always`, and that of the instruction in it."""
-        block = self.defs.block_of[inst.result]
-        return self.always.index(block), block.insts.index(inst)
+    def place(self, v: ir.Value) -> tuple[int, int]:
+        """The number among `always` of the block that defines a value, and that of the instruction in it; -1 for a
+        parameter of the block."""
+        block = self.defs.block_of[v]
+        return self.always.index(block), -1 if v.inst is None else block.insts.index(v.inst)

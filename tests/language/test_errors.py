@@ -2,7 +2,6 @@
 
 Each function has one wrong line, marked `# here`; the caret is under the text given (from 3.11 on)."""
 import inspect
-import itertools
 import sys
 
 import numpy as np
@@ -328,19 +327,6 @@ def test_type_grows():
     assert 0 <= caught.value.diagnostic.line - inspect.getsourcelines(grows)[1] <= 4
     assert "one type" in caught.value.diagnostic.hint
     assert "for the nodes of a tree a class" in caught.value.diagnostic.hint
-
-
-def test_groups_in_a_list():
-    def groups(x):
-        return list(itertools.groupby(x))
-
-    def kept(x):
-        return [(key, list(group)) for key, group in itertools.groupby(x)]
-
-    with pytest.raises(CompileError, match="a container that holds an iterator") as caught:
-        njit(groups)([1, 1, 2])
-    assert "[(key, list(group)) for key, group in groupby(x)]" in caught.value.diagnostic.hint
-    agree(kept, [1, 1, 2])
 
 
 def norm_of(x):

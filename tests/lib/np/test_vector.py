@@ -86,9 +86,9 @@ def test_error(ufunc, dtype):
 
 
 def loops(text):
-    """The blocks of LLVM text that are bodies of vectorised loops."""
+    """The blocks of LLVM text that are bodies of loops in vectors, by LLVM's vectoriser or by codegen/wide.py."""
     blocks = re.split(r"\n(?=\S+:)", text)
-    return [b for b in blocks if re.match(r"vector\.body\S*:", b)]
+    return [b for b in blocks if re.match(r"(vector\.body\S*|\S+\.wide):", b)]
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
