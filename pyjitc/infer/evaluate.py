@@ -341,6 +341,7 @@ class Evaluator(Operations):
             return x, None
         meaning.x = x
         session = self.session
+        self.analysis.spec.bound = True
         variable = session.attribute(x.type.cls, meaning.name)
         if type(meaning) is FieldGet:
             session.read.add((x.type.cls, meaning.name))

@@ -103,10 +103,11 @@ class Spec:
     result: AV of the returned value (None: no return reached yet); raises: an exception may leave it; error: the first
     located error; typed: the typed ir.Function, filled by emission; caller: (analysis, instruction) of the first call;
     rules: the specialisations of its derivatives, where the program gives them (infer/derivatives.py); image: of a
-    library function, its hash in pipeline/images.py."""
+    library function, its hash in pipeline/images.py; bound: whether no other compile may use it, since it leads to
+    functions outside the library, which passes change in place, or to attributes, whose types each compile finds."""
 
     __slots__ = ("proto", "args", "closure", "result", "raises", "error", "typed", "analysis", "dependents", "key",
-                 "function", "caller", "accepts", "remarks", "rules", "image")
+                 "function", "caller", "accepts", "remarks", "rules", "image", "bound")
 
     def __init__(self, proto, args, closure, function):
         self.proto = proto
@@ -124,6 +125,7 @@ class Spec:
         self.key = None
         self.accepts: tuple[Type, ...] = ()  # for the entry: types of arguments that a call may pass
         self.image: bytes | None = None
+        self.bound = False
         self.remarks: list = []  # for the entry: what the interpreter does (infer/forgiving.py)
 
 
@@ -307,7 +309,7 @@ class Session:
                                 "make the recursion end on a run-time value, or keep the argument types the same")
             spec = Spec(proto, args, closure, function)
             spec.caller = caller
-            spec.key = key
+            spec.key, spec.bound = key, not proto.library
             spec.analysis = self.analysis_class(self, spec)  # if that raises, the next call must not find `spec`
             self.specs[key] = spec
             self.order.append(spec)
@@ -446,9 +448,15 @@ class Session:
                 analysis.evaluator.forced.add(inst)
                 analysis.touch(block)
             self.pending.pop().run()
-        # the meaning of library functions does not depend on the caller: keep their specialisations
+        bound = [spec for spec in self.order if spec.bound]
+        for spec in bound:  # appended to during the iteration
+            for analysis, _ in spec.dependents or ():
+                if not analysis.spec.bound:
+                    analysis.spec.bound = True
+                    bound.append(analysis.spec)
+        # the meaning of the other library functions does not depend on the caller: keep their specialisations
         for spec in self.order[1:]:
-            if (spec.proto.library and spec.error is None and spec.closure is None
+            if (not spec.bound and spec.error is None and spec.closure is None
                 and not any(t.passing for t, _ in spec.args)
                 and not (spec.result is not None and spec.result[0].varying)):
                 spec.dependents = spec.caller = None

@@ -16,6 +16,7 @@ from ..types.kinds import Array, Bool, NoneType, Type, is_integer, is_refcounted
 from .cfg import Dominators
 from .core import ALLOCATES, CONSUMES, GENERIC, NOTES, RAISES, TERMINATOR, Block, Edge, Function, Inst, Op, Value
 from .show import show
+from .tree import Node
 
 __all__ = ["verify", "verify_module"]
 
@@ -23,9 +24,31 @@ _TARGETS = {"jump": 1, "branch": 2, "return": 0, "unreachable": 0, "raise": 0, "
 
 
 def verify_module(functions, stage: str = "") -> None:
-    """Check every typed function; `stage` is named in the error."""
+    """Check every typed function; `stage` is named in the error. After inference they are all that a compile has made:
+    beside each other they may call only functions of the library, also through those."""
     for fn in functions:
         verify(fn, stage=stage)
+    found = dict.fromkeys(functions if stage == "inference" else ())
+    work = list(found)
+    for fn in work:  # appended to during the iteration
+        for callee in dict.fromkeys(_callees(fn)):
+            if callee not in found:
+                if not callee.library:
+                    _Check(fn, False, stage).fail(f"{callee.name}, which it calls, belongs to another compile")
+                found[callee] = None
+                work.append(callee)
+
+
+def _callees(fn: Function):
+    """Iterate over the functions that a function calls, itself or in its nests."""
+    for block in fn.blocks:
+        for inst in block.insts:
+            parts = [x for x in inst.attrs.values() if type(x) is Function or type(x) is Node]
+            for x in parts:  # appended to during the iteration
+                if type(x) is Node:
+                    parts += [part for part in (x.kernel, *x.parts) if part not in parts]
+                elif type(x) is Function:
+                    yield x
 
 
 def verify(fn: Function, generic: bool = False, stage: str = "") -> None:

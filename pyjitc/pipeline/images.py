@@ -11,7 +11,9 @@ its operations.
 A function that is in two images becomes one function: each image names it by the hash of its specialisation. A function
 that refers to something without a name in other processes, such as a closure or an object of the program, has no image.
 Neither has a function whose globals are not those of its module, such as one that `eval` makes in a namespace of its
-own: other processes could not find the objects behind the names in its code.
+own: other processes could not find the objects behind the names in its code. A function that calls functions outside
+the library, such as the constructor of one of NumPy's classes, or reads attributes is not even used again in its own
+process (`bound` in infer/session.py).
 """
 from __future__ import annotations
 
@@ -190,8 +192,9 @@ class Images:
 
 
 def _lasts(spec: Spec) -> bool:
-    """Whether a specialisation is valid in other compiles: no type variable of this one is in its result."""
-    return spec.error is None and not (spec.result is not None and spec.result[0].varying)
+    """Whether a specialisation is valid in other compiles: it does not lead to what belongs to this one, and no type
+    variable of this one is in its result."""
+    return not spec.bound and spec.error is None and not (spec.result is not None and spec.result[0].varying)
 
 
 def _path(digest: bytes) -> str:

@@ -6,7 +6,7 @@ from tests.ir.stages import generic, optimised, typed
 from pyjitc.base.errors import VerifyError
 from pyjitc.ir.core import Block, Edge, Inst, Value
 from pyjitc.ir.parse import parse_module
-from pyjitc.ir.verify import verify
+from pyjitc.ir.verify import verify, verify_module
 from pyjitc.ops import arith, control, generic as generic_ops
 from pyjitc.ops.table import OPS
 from pyjitc.types.kinds import Float, Int
@@ -257,6 +257,24 @@ def test_references_are_balanced(old, new, message):
     else:
         with pytest.raises(VerifyError, match=message):
             verify(f, stage="refcount")
+
+
+def test_only_functions_of_the_library_are_shared_by_compiles():
+    f, g = parse_module(TEXT, OPS)
+    verify_module([f, g], "inference")
+    with pytest.raises(VerifyError, match="f after inference: g, which it calls, belongs to another compile"):
+        verify_module([f], "inference")
+    verify_module([f], "simplify")  # a pass is checked function by function
+    g.library = True
+    verify_module([f], "inference")
+    nested = typed(fused, (A, A)).functions[0]
+    nest = next(inst for block in nested.blocks for inst in block.insts if "tree" in inst.attrs)
+    nest.attrs["tree"].kernel.library = False
+    try:
+        with pytest.raises(VerifyError, match="belongs to another compile"):
+            verify_module([nested], "inference")
+    finally:
+        nest.attrs["tree"].kernel.library = True
 
 
 def fused(a, b):

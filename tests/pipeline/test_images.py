@@ -1,14 +1,19 @@
 """Typed library functions on disk: the next process reads what inference made, and compiles the same code."""
+import calendar
 import copy
+import functools
 import gc
 import marshal
 import math
+import operator
 import os
 import sys
+import types
 import weakref
 
 import numpy as np
 import pytest
+from numpy.polynomial import Polynomial
 
 import pyjitc
 from pyjitc import njit, typed
@@ -331,6 +336,55 @@ def test_a_result_with_the_type_variables_of_one_compile_serves_no_other(folder,
         check(lambda a: [(x, len(a)) for x in a.ravel().tolist()], (A,))
         check(lambda a: list(map(str, np.unique(a).tolist())), (A,))
         forget(monkeypatch)
+
+
+def renamed(function, k: int):
+    """The function under another name: it has code of its own, but calls the same functions of the library."""
+    return types.FunctionType(function.__code__.replace(co_name=f"f{k}"), globals())
+
+
+SERIES = Polynomial([1.0, 2.0, 3.0])
+
+
+@pytest.mark.parametrize("function, args", [
+    (lambda c, domain: Polynomial(c, domain).coef, (A[0], A[0, :2])),
+    (lambda c, domain: len(Polynomial(c, domain)), (A[0], A[0, :2])),
+    (lambda p: p + p * p, (SERIES,)),
+    (lambda p: functools.reduce(Polynomial.__add__, (p, p, p)).coef, (SERIES,)),
+    (lambda c: [p.coef for p in map(Polynomial, (c, c))], (A[0],)),
+    (lambda years: functools.reduce(calendar.leapdays, years), ((1999, 2000, 2004),)),
+    (lambda n: np.fromfunction(calendar.leapdays, (n, 3)), (2,)),
+    (lambda years: [isleap for isleap in map(calendar.isleap, years)], ((1999, 2000),)),
+    (lambda p: operator.attrgetter("coef")(p), (SERIES,))])
+def test_functions_of_python_and_numpy_that_the_library_calls_serve_one_compile(function, args, folder):
+    """Passes change functions outside the library in place, and a compile that does not infer them does not find the
+    attributes of their objects."""
+    check(expression, (A, A))  # from now on functions are looked up
+    for k in range(3):
+        actual, expected = njit(renamed(function, k))(*args), function(*args)
+        assert repr(actual) == repr(expected)
+
+
+def test_what_a_failed_constructor_has_made_is_released_once(folder):
+    """In a function that is compiled after another one with the same constructor."""
+    def made(c, window):
+        try:
+            return repr(Polynomial(c, None, window).window)
+        except ValueError as error:
+            return str(error)
+
+    check(expression, (A, A))
+    for k, window in enumerate((np.array([0, 1]), np.array([0, 1, 2]))):
+        check(renamed(made, k), (np.array([1, 2]), window))
+
+
+def test_an_attribute_that_a_library_function_reads_has_the_types_of_one_compile(folder):
+    def read(p):
+        return functools.reduce(getattr, ("coef",), p)
+
+    check(expression, (A, A))
+    for k, coef in enumerate(([1, 2], [1.5, 2.5], [1j, 2j])):
+        assert njit(renamed(read, k))(Polynomial(coef)).tolist() == coef
 
 
 def test_objects_of_the_program_are_neither_stored_nor_kept_alive(folder):
