@@ -95,7 +95,7 @@ def test_missing_attribute():
     ("getattr(x)", "getattr expected at least 2 arguments, got 1"),
     ("getattr(x, 'a', 1, 2)", "getattr expected at most 3 arguments, got 4"),
     ("hasattr(x)", "hasattr expected 2 arguments, got 1"), ("hasattr(x, name='a')", "takes no keyword arguments"),
-    ("getattr(x, 5)", "attribute name must be string, not 'int'"), ("getattr(x, name)", "must be a constant")])
+    ("getattr(x, 5)", "attribute name must be string"), ("getattr(x, name)", "must be a constant")])
 def test_wrong_calls(call, message):
     scope = {}
     exec(f"def f(x, name): return {call}", scope)
