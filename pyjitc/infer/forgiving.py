@@ -46,7 +46,7 @@ from .session import value_of_member
 leaving = lazy(f"{__package__}.leaving")
 generators = lazy("pyjitc.front.generators")
 
-__all__ = ["INSTALLED", "Forgiving", "Remark", "refused", "remarks"]
+__all__ = ["INSTALLED", "Forgiving", "Remark", "is_iterator", "refused", "remarks"]
 
 _OURS = __name__.partition(".")[0]
 # refusals that hold whatever else is found out about types
@@ -167,7 +167,7 @@ class Forgiving(Evaluator):
                                                              for x in operands[first:]]):
             return None
         for x in operands[first:]:
-            if type(x.type) is Union and any_part(x.type, _is_iterator):
+            if type(x.type) is Union and any_part(x.type, is_iterator):
                 return self.settle(self.cases(x, lambda one: self.stored_as_asked(inst, [
                     one if y is x else y for y in operands])))
         try:
@@ -184,7 +184,7 @@ class Forgiving(Evaluator):
         if isinstance(x.type, Generator) or type(x.type) is Struct:  # such as the state of a map() or zip()
             x = self.settle(Share(x))[0]
         return leaving.leaving(self, x) if isinstance(x.type, (Iterator, Tuple)) and any_part(
-            x.type, _is_iterator) else x
+            x.type, is_iterator) else x
 
     def expose(self, t, runs):
         """Record that the interpreter gets a value of type t. It may store anything in the attributes of objects that
@@ -367,7 +367,7 @@ def _final(error: Mismatch) -> Mismatch:
     return error if isinstance(error, NotNative) else NotNative(error.message, error.hint)
 
 
-def _is_iterator(t) -> bool:
+def is_iterator(t) -> bool:
     return isinstance(t, (Generator, Iterator))
 
 

@@ -26,7 +26,7 @@ from ..ops import generic
 from ..types.classes import is_fixed, is_of_library, own
 from ..types.kinds import Generator, Iterator, Method, Object, ObjectOf, Singleton, all_parts, any_part, members_of
 from .evaluate import Evaluator, UserCall
-from .forgiving import INSTALLED, Forgiving
+from .forgiving import INSTALLED, Forgiving, is_iterator
 from .join import AV
 from .meaning import Mismatch, NotNative, RecursiveGenerator, Restart
 from .names import is_of_python
@@ -83,7 +83,7 @@ class InterpretedLibrary(Forgiving):
                 return _asked(own(first.receiver.cls, first.name))
             return isinstance(first, Singleton) and _asked(first.value) or self.is_generator(first) or by_name or (
                 not isinstance(first, Method) and any([
-                    _is_known(x.type) or self.is_left(x.type) or first in _COLLECTING and _is_iterator(x.type)
+                    _is_known(x.type) or self.is_left(x.type) or first in _COLLECTING and is_iterator(x.type)
                     for x in operands[1:]]))
         if inst.op is generic.GETATTR and isinstance(first, Iterator):
             return True
@@ -130,10 +130,6 @@ def _finds_attributes(t) -> bool:
     """Whether t is the type of objects whose class has code of its own that finds attributes."""
     return isinstance(t, ObjectOf) and any([
         "__getattr__" in vars(cls) or "__getattribute__" in vars(cls) for cls in t.cls.__mro__[:-1]])
-
-
-def _is_iterator(t) -> bool:
-    return isinstance(t, (Generator, Iterator))
 
 
 def _is_generator(t) -> bool:

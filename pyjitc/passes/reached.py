@@ -3,7 +3,7 @@ an index in terms of the loop's counter, counters of loops inside, and values fr
 
 `o[i + 1]`, `o[1:][i]` and `row = o[i]; row[:]` are described in the same way. `apart.py` asks whether two accesses
 reach different elements in all iterations, `collisions.py` whether they are certain to reach the same one, and
-`inspected.py` makes tests of what only the start of the loop tells.
+`tested.py` makes tests of what is known only when the loop begins.
 """
 from __future__ import annotations
 
