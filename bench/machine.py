@@ -15,13 +15,8 @@ REFERENCE_NS = 60.0
 
 
 def describe(peers) -> dict[str, str]:
-    try:
-        with open("/proc/cpuinfo") as file:
-            processor = next(line.partition(":")[2].strip() for line in file if line.startswith("model name"))
-    except (OSError, StopIteration):
-        processor = platform.machine()
     found = {"date": f"{datetime.datetime.now(datetime.timezone.utc):%Y-%m-%d %H:%M} UTC",
-             "processor": processor,
+             "processor": _processor(),
              "cores": str(len(os.sched_getaffinity(0))),
              "load": f"{os.getloadavg()[0]:.1f}",
              "system": f"{platform.system()} {platform.machine()}",
@@ -38,6 +33,21 @@ def describe(peers) -> dict[str, str]:
     if commit:
         found["pyjitc"] += f", commit {commit}"
     return found
+
+
+def _processor() -> str:
+    """The processor's name with its family and model. Clouds give processors of several generations one name, and the
+    times of one generation do not compare with those of another."""
+    try:
+        with open("/proc/cpuinfo") as file:
+            core = file.read().partition("\n\n")[0]
+    except OSError:
+        return platform.machine()
+    facts = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in core.splitlines())}
+    name = facts.get("model name", platform.machine())
+    if {"cpu family", "model"} <= facts.keys():
+        name += f" (family {facts['cpu family']}, model {facts['model']})"
+    return name
 
 
 def _commit() -> str:

@@ -1,9 +1,11 @@
 """The bench command: the arguments that it refuses, the files that it writes, its comparisons, and that the pages
 contain the figures of the files."""
+import io
 import json
 import math
 import os
 import pathlib
+import platform
 import re
 import shutil
 import sys
@@ -12,7 +14,7 @@ import time
 import numpy as np
 import pytest
 
-from bench import c, page, readme, small
+from bench import c, machine, page, readme, small
 from bench.__main__ import SUITES, main
 from bench.loops import outcome, same
 from bench.machine import describe
@@ -110,6 +112,16 @@ def test_the_machine_names_kernels_of_blas_that_the_environment_chooses(monkeypa
     assert "OpenBLAS kernels" not in describe([])
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
     assert describe([])["OpenBLAS kernels"].startswith("Haswell")
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/cpuinfo"), reason="the system has no /proc/cpuinfo")
+def test_processor_with_generation(monkeypatch):
+    """Clouds give processors of several generations one name; times of another generation are not compared."""
+    text = "processor\t: 0\ncpu family\t: 25\nmodel\t\t: 17\nmodel name\t: A: B\n\nprocessor\t: 1\nmodel\t\t: 99\n"
+    monkeypatch.setattr("builtins.open", lambda *args, **kwargs: io.StringIO(text))
+    assert machine._processor() == "A: B (family 25, model 17)"
+    monkeypatch.setattr("builtins.open", lambda *args, **kwargs: io.StringIO("Processor\t: an Arm\n"))
+    assert machine._processor() == platform.machine()
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"machine": {}, "quick": false, "rows": [{"suite": 1}]}'])
