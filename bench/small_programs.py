@@ -728,9 +728,9 @@ CASES = {
     "life, wrapped": (life, lambda r: (r.integers(0, 2, (40, 40)), np.zeros((40, 40), np.int64))),
     "ring buffer": (ring_buffer, lambda r: (r.random(2_000), np.zeros(7))),
     "insertion sort": (insertion_sort, lambda r: (r.random(100),)),
-    "insertion sort of rows": (insertion_sort_rows, lambda r: (r.random((ROWS, 8)), np.zeros((ROWS, 8)))),
+    # so many rows, and queries, that a processor does not learn the outcome of each comparison
+    "insertion sort of rows": (insertion_sort_rows, lambda r: (r.random((8 * ROWS, 8)), np.zeros((8 * ROWS, 8)))),
     "two pointers": (two_pointers, lambda r: (np.sort(r.integers(0, 5_000, 2_000)), 5_000)),
-    # so many queries that a processor does not learn the outcome of each comparison
     "binary search": (search_sorted, lambda r: (np.sort(r.random(1_000)), r.random(20 * ROWS),
                                                 np.zeros(20 * ROWS, np.int64))),
     "union-find": (union_find, lambda r: (ROWS, r.integers(0, ROWS, 800), r.integers(0, ROWS, 800))),

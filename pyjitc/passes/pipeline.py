@@ -94,7 +94,6 @@ _LOOK_FOR = {  # the operations, see also _ASK
     speculate: lambda op: op.wrapping or op in (arith.IAND, arith.ISHR, arith.IFLOORDIV),
     texts: lambda op: op.traits & ir.MAKES_TEXT,
     unboxed: lambda op: op.traits & ir.LOAD_OF_NUMBERS,
-    versioning: lambda op: op.wrapping or op is arith.CHECK_NONNEG or op is memory.CHECK_INDEX or op in _SHIFTS,
 }
 
 # Passes over one function. The docstring of each says why it runs at its place.
@@ -338,9 +337,15 @@ def _stores_where_it_loads(fn: ir.Function) -> bool:
 
 
 def _guards(fn: ir.Function) -> bool:
-    """Whether there is an operation that `versioning` asks about other than shifts by constants."""
-    return any([inst.op not in _SHIFTS or (inst.args[1].inst or inst).op is not CONST
-                for block in fn.blocks for inst in block.insts if _LOOK_FOR[versioning](inst.op)])
+    """Whether there is something that the guards of `versioning` may test: a check, a shift by what is no constant, or
+    branches on several conditions that are known on entry, such as those on the length of all rows that a loop
+    unpacks."""
+    if _has(fn, lambda inst: inst.op.wrapping or inst.op is arith.CHECK_NONNEG or inst.op is memory.CHECK_INDEX or (
+            inst.op in _SHIFTS and (inst.args[1].inst or inst).op is not CONST)):
+        return True
+    known = {inst.result for inst in fn.entry.insts}
+    return len({block.insts[-1].args[0] for block in fn.blocks
+                if block.insts[-1].op is BRANCH and block.insts[-1].args[0] in known}) > 1
 
 
 def _compares_again(fn: ir.Function) -> bool:

@@ -44,6 +44,7 @@ MAX_INSTS = 500  # the most instructions of a nest that is copied
 # takes as much of LLVM's time as the short pipeline saves.
 LEAST = 100
 MAX_ARRAYS = 4  # the most arrays that are compared for shared memory
+MIN_WAYS = 2  # the fewest exits of an innermost loop without checks for which it is copied
 MAX_WAYS = 8  # the most exits of a loop whose conditions the guard tests
 MAX_WORK = 1 << 28  # the most operations of an innermost loop that runs to its end without a poll: less than 100 ms
 _LARGEST = 1 << 20  # the largest factor by which a guard multiplies a product of two values
@@ -247,7 +248,7 @@ class _Planner:
         if any(["by" in i.attrs for b in loop.blocks for i in b.insts]):
             _sums(loop, self.nest, defs, edges, plan)
         self.find_carried_bounds(loop)
-        if not plan.checks and not self.shifted or len(plan.guards) > 40:
+        if not plan.checks and not self.shifted and (len(plan.ways) < MIN_WAYS or loop.inner) or len(plan.guards) > 40:
             return None
         innermost = [stays for deepest, stays in self.stays if deepest]
         if sum(innermost) * 2 > len(innermost) or sum([stays for _, stays in self.stays]) * 2 > len(self.stays):

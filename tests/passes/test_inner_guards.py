@@ -1,9 +1,12 @@
 """Loops in a nest that get guards of their own behind the guard of the nest, beside the interpreter: what has been
 stored before an exception, and rows whose bounds come from memory."""
 import numpy as np
+from tests.ir.stages import optimised
 from tests.oracle import agree
 
 from pyjitc import njit
+from pyjitc.ir.cfg import LoopNest
+from pyjitc.ops.control import BRANCH
 
 
 def solved(starts, columns, values, x, y, steps):
@@ -63,3 +66,23 @@ def test_the_loop_over_a_row_has_a_copy_without_checks():
     # in the block of each copy that multiplies an element; the place in y comes from memory
     copies = [block for block in text.split("):\n") if "array_load columns" in block]
     assert sorted(block.count("check_index") for block in copies) == [1, 3, 3]
+
+
+def unpacked(points):
+    total = 0.0
+    for x, y, z in points:
+        total += x * y - z
+    return total
+
+
+def test_the_length_of_unpacked_rows_is_compared_once():
+    """A guard compares it, so that one of the two copies of the loop compares nothing but its counter."""
+    compiled = njit(unpacked)
+    for columns in (3, 2, 4, 0):
+        for rows in (0, 1, 5):
+            agree(unpacked, np.random.default_rng(0).random((rows, columns)), compiled=compiled)
+    fn = optimised(unpacked, (np.ones((2, 3)),)).functions[0]
+    known = {inst.result for inst in fn.entry.insts}
+    branches = [sum(block.insts[-1].op is BRANCH and block.insts[-1].args[0] in known for block in loop.blocks)
+                for loop in LoopNest(fn).loops]
+    assert sorted(branches) == [0, 4]
