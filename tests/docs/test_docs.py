@@ -27,7 +27,7 @@ def test_links_lead_somewhere(page):
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_files_that_are_named_are_there(page):
     for code in re.findall(r"`([^`\n]+)`", page.read_text()):
-        for path in re.findall(rf"(?:^|\s)((?:{FOLDERS})/[\w/.*]+)", code):
+        for path in re.findall(rf"(?:^|\s)((?:{FOLDERS})/[\w/.*-]+)", code):
             assert any(list(folder.glob(path.rstrip("/"))) for folder in (ROOT, ROOT / "pyjitc")), path
 
 

@@ -78,7 +78,8 @@ def test_limits_name_tests_that_are_there(path):
             assert not name or f"def {name}(" in (ROOT / file).read_text(), name
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "docs" / "bench").glob("*.json")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted((ROOT / "docs" / "bench").rglob("*.json")),
+                         ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_files_of_figures_say_when_and_where(path):
     results = load(str(path))
     assert not results.quick and results.rows
