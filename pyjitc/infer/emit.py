@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..base.errors import TypingError
+from ..base.errors import Diagnostic, PyjitcError, TypingError, defect
 from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ops import arith, control, exceptions, memory, nest, pyobject, structure
@@ -21,7 +21,9 @@ from .expressions import (
     Captured, CellGet, CellSet, MakeCell, OwnFunction, Raise, Split, UserCall, may_raise, meaning_av,
 )
 from .join import constant_as
-from .meaning import UNKNOWN, Apply, Call, Const, Derived, Expr, FieldGet, FieldSet, Local, Nest, Operand, Throw
+from .meaning import (
+    UNKNOWN, Apply, Call, Const, Derived, Expr, FieldGet, FieldSet, Local, Mismatch, Nest, Operand, Throw,
+)
 
 __all__ = ["close", "emit"]
 
@@ -60,7 +62,15 @@ def emit(session, entry) -> list[ir.Function]:
     while queue:
         spec = queue.pop()
         functions.append(spec.typed)
-        _Emission(session, spec, shell, requests).run()
+        emission = _Emission(session, spec, shell, requests)
+        try:
+            emission.run()
+        except (PyjitcError, Mismatch, MemoryError, RecursionError, Warning):
+            raise
+        except Exception as error:  # a handler of the program could take it for an exception of its own
+            message, hint = defect(error)
+            raise TypingError(Diagnostic(message, spec.proto.code.co_filename, *emission.loc,
+                                         function=spec.proto.qualname, hint=hint)) from error
         if spec.typed.flags.unpolled:
             for block in spec.typed.blocks:
                 if block.terminator.targets:

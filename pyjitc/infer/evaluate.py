@@ -27,7 +27,9 @@ from ..types.kinds import (
 from ..types.lattice import dtype_of, numpy_counterpart
 from .constants import constant, plain_value
 from .join import AV, join
-from .expressions import Split, UserCall, captured_defaults, defaults_of, may_raise, meaning_av, members_of, opened
+from .expressions import (
+    Raise, Split, UserCall, captured_defaults, defaults_of, may_raise, meaning_av, members_of, opened,
+)
 from .meaning import (
     UNKNOWN, Apply, Call, CallValue, ClassAttribute, Const, Derived, Expr, FieldGet, FieldSet, Fresh, Local, Mismatch,
     NeedsList, Nest, NotConverted, NotNative, Operand, RecursiveGenerator, Restart, Ruled, Share, Step, Throw, thrown,
@@ -683,7 +685,7 @@ class Evaluator(Operations):
 
 # Expressions whose abstract value is not that of their own type and value -> the method that finds it.
 _RULES = {
-    Split: "settle_split", Throw: "settle_throw", ClassAttribute: "settle_class_attribute",
+    Split: "settle_split", Throw: "settle_throw", Raise: "settle_throw", ClassAttribute: "settle_class_attribute",
     CallValue: "settle_call_value", FieldGet: "field", FieldSet: "field", Local: "settle_local", Step: "settle_step",
     Share: "settle_share", Call: "settle_call", UserCall: "settle_user_call", Nest: "nest", Fresh: "fresh",
     Derived: "settle_derived", Ruled: "settle_ruled", Apply: "settle_apply",

@@ -10,7 +10,7 @@ from ..infer.meaning import Mismatch, NotNative
 from ..infer.names import describe
 from ..types.kinds import Singleton
 
-__all__ = ["advice", "is_kernel", "joined_by_index", "no_with", "not_yet", "of_a_kernel",
+__all__ = ["advice", "is_kernel", "no_with", "not_yet", "of_a_kernel",
            "of_an_object", "of_the_program", "AS_LOOP", "AS_TUPLE", "OUTSIDE", "READ"]
 
 OUTSIDE = "call it outside the compiled function, and pass what it gives"
@@ -93,13 +93,6 @@ def of_a_kernel() -> Mismatch:
     return NotNative("kernels of pyjitc.cuda are launched from Python: a compiled function or a derivative does not "
                      "launch one", "launch it outside of the compiled function, before or after its call; compile a "
                      "function that launches kernels with pyjitc.jit, which leaves it to the interpreter")
-
-
-def joined_by_index(t) -> Mismatch:
-    """The error for np.r_[...] or np.c_[...]."""
-    return NotNative("np.r_[...] is not compiled",
-                     "write np.concatenate((a, b)), and np.arange for a slice") if t.value is np.r_ else NotNative(
-        "np.c_[...] is not compiled", "write np.column_stack((a, b))")
 
 
 def no_with(x) -> Mismatch:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pyjitc import CompileError, TypingError, jit, njit
-from pyjitc.infer import analysis, displays, evaluate, operations
+from pyjitc.infer import analysis, displays, emit, evaluate, operations
 from pyjitc.lib.np.arrays import operations as array_operations
 from pyjitc.lib.np.elementwise import elementwise
 from pyjitc.passes import pipeline
@@ -79,3 +79,19 @@ def test_a_defect_is_told_where_it_is_found_and_leaves_nothing_half_analysed(mon
         monkeypatch.setattr(reader, "mark", unmarked)
     with pytest.raises(TypingError, match="AssertionError in the compiler"):
         njit(f)(2.0)
+
+
+def test_a_defect_in_emitting_is_no_exception_of_the_program(monkeypatch):
+    def second(values, key):
+        try:
+            return values[key] + 1
+        except KeyError:
+            return 0
+
+    def failing(self, gvalue):
+        raise KeyError("a defect")
+
+    monkeypatch.setattr(emit._Emission, "use", failing)
+    with pytest.raises(TypingError, match="KeyError in the compiler: 'a defect'") as found:
+        njit(cache=False)(second)({1: 2}, 1)
+    assert found.value.diagnostic.function.endswith("second") and found.value.diagnostic.line

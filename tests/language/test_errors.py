@@ -214,14 +214,9 @@ def function_that_numpy_wraps(n):
     return np.einsum_path("ij,jk", n, n)  # here
 
 
-@wrong(np.zeros(3), says="np.c_[...] is not compiled", at="np.c_[n, n]", hint="np.column_stack((a, b))")
-def columns_by_index(n):
-    return np.c_[n, n]  # here
-
-
-@wrong(np.zeros(3), says="np.r_[...] is not compiled", at="np.r_[n, 0, n]", hint="np.concatenate((a, b))")
-def rows_by_index(n):
-    return np.r_[n, 0, n]  # here
+@wrong(np.zeros(3), says="np.r_['...'] is not compiled", at="np.r_['0,2', n, n]", hint="np.concatenate((a, b), axis)")
+def rows_by_directive(n):
+    return np.r_['0,2', n, n]  # here
 
 
 @wrong(3, says="not compiled", at="open('x')")

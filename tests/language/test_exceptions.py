@@ -655,6 +655,21 @@ def deep_loop_of_handlers(n):
     return total
 
 
+@case((0,), (1,), (2,), (3,))
+def missing_key_is_returned(k):
+    """The item of a dict display that has no such key is certain to raise."""
+    try:
+        if k == 1:
+            return {}["q"]
+        if k == 2:
+            return {"p": k}["q"], k
+        if k == 3:
+            raise ValueError(k) from KeyError("b")
+    except KeyError as e:
+        return e.args
+    return k
+
+
 def chain(error):
     """(class, args, kind of link) of an exception and of its causes and contexts."""
     out = []

@@ -38,6 +38,7 @@ creation, np_scalars = lazy("pyjitc.lib.np.arrays.creation"), lazy("pyjitc.lib.n
 classes, iteration, membership = (lazy("pyjitc.lib.py.classes"), lazy("pyjitc.lib.py.iteration"),
                                   lazy("pyjitc.lib.py.membership"))
 dicts, hints, sets = lazy("pyjitc.lib.py.dicts"), lazy("pyjitc.lib.py.hints"), lazy("pyjitc.lib.py.sets")
+brackets = lazy("pyjitc.lib.np.shapes.brackets")
 grids = lazy("pyjitc.lib.np.arrays.grids")
 partials, texts = lazy("pyjitc.lib.py.partials"), lazy("pyjitc.lib.py.texts")
 of_objects = lazy("pyjitc.ops.objects")
@@ -485,7 +486,7 @@ class _Joined(Known):
     """np.r_ or np.c_"""
 
     def getitem(self, x, i):
-        raise refusals.joined_by_index(x.type)
+        return brackets.getitem(x, i)
 
 
 class _FrozenSet(Known):

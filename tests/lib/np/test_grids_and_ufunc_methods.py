@@ -1,4 +1,4 @@
-"""np.mgrid, np.ogrid, the methods of ufuncs, np.ndarray as a constructor."""
+"""np.mgrid, np.ogrid, np.r_, np.c_, the methods of ufuncs, np.ndarray as a constructor."""
 import numpy as np
 import pytest
 from tests.oracle import agree
@@ -23,6 +23,48 @@ def test_open_grids():
 
     compiled = agree(f, 3, 4)
     agree(f, 0, 1, compiled=compiled)
+
+
+JOINED = """
+np.r_[a, 1.0]
+np.r_[1, 2, 3]
+np.r_[small, 3]
+np.r_[small, 3.5, True]
+np.r_[np.int16(3), small]
+np.r_[1j, small]
+np.r_[single, single]
+np.r_[0:5]
+np.r_[:n]
+np.r_[2:0:-1]
+np.r_[0:5:2, a]
+np.r_[0:1:0.25]
+np.r_[-1:1:6j, [0] * 3, 5, 6]
+np.r_[table, table]
+np.r_[a, table[0], 2:n]
+np.r_[a[::-1], a[a > 1], a[0]]
+np.r_[a[:0], small[:0]]
+np.c_[a, a]
+np.c_[a]
+np.c_[table, table]
+np.c_[table, small[:2]]
+np.c_[table.T, table.T, [1, 2, 3]]
+np.c_[1, 2.5]
+np.c_[0:3, a[:3]]
+np.c_[1:2:3j, a[:3]]
+np.c_[np.ones((2, 1, 3)), np.zeros((2, 1, 2))]
+np.r_[table, a]
+np.c_[a, table]
+np.r_[small, 300]
+np.r_[()]
+""".split("\n")[1:-1]
+
+
+@pytest.mark.parametrize("source", JOINED)
+def test_joined_in_brackets(source):
+    space: dict = {"np": np}
+    exec(f"def f(a, small, single, table, n):\n    return {source}", space)
+    a, table = np.arange(4.0), np.arange(6).reshape(2, 3)
+    agree(space["f"], a, np.arange(3, dtype=np.int8), np.ones((2, 2), np.float32), table, 5)
 
 
 def test_outer():

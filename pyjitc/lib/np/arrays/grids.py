@@ -10,45 +10,46 @@ from ....ops.structure import SLICE_GET, TUPLE_GET, TUPLE_MAKE
 from ....types import kinds as k
 from ...build import a_type, type_name
 
-__all__ = ["getitem"]
+__all__ = ["getitem", "parts_of"]
 
 
 def getitem(grid: Expr, key: Expr) -> Expr:
     """np.mgrid[...] or np.ogrid[...]"""
     dense = grid.type.value is np.mgrid
+    name = "np.mgrid" if dense else "np.ogrid"
     alone = isinstance(key.type, k.Slice)
     if alone:
-        return Call(line, *_parts(key), Const(k.Bool, True))
+        return Call(line, *parts_of(key, name), Const(k.Bool, True))
     if not isinstance(key.type, k.Tuple) or not key.type.elements:
-        raise NotNative(f"np.{'mgrid' if dense else 'ogrid'}[{type_name(key.type)}] is not compiled",
-                        "write slices: np.mgrid[0:n, 0:m]")
+        raise NotNative(f"{name}[{type_name(key.type)}] is not compiled", f"write slices: {name}[0:n, 0:m]")
     slices = []
     for j, t in enumerate(key.type.elements):
         x = Const(t, key.value[j]) if key.known else Apply(TUPLE_GET, key, index=j)
-        slices.append(Apply(TUPLE_MAKE, *_parts(x), cls=None))
+        slices.append(Apply(TUPLE_MAKE, *parts_of(x, name), cls=None))
     floating = any(part is not k.Int for x in slices for part in x.type.elements)
     return Call(mgrid if dense else ogrid, Apply(TUPLE_MAKE, *slices, cls=None), Const(k.Bool, floating))
 
 
-def _parts(x: Expr) -> list[Expr]:
+def parts_of(x: Expr, grid: str) -> list[Expr]:
+    """The start, the stop and the step of a slice in the brackets of `grid`."""
     if not isinstance(x.type, k.Slice):
-        raise NotNative(f"np.mgrid with {a_type(x.type)} is not compiled", "write slices: np.mgrid[0:n, 0:m]")
+        raise NotNative(f"{grid} with {a_type(x.type)} is not compiled", f"write slices: {grid}[0:n, 0:m]")
     found = []
     for name, default in (("start", 0), ("stop", None), ("step", 1)):
-        part = _known(getattr(x.value, name)) if x.known else Apply(SLICE_GET, x, field=name)
+        part = _known(getattr(x.value, name), grid) if x.known else Apply(SLICE_GET, x, field=name)
         if part.type is k.NoneType and default is not None:
             part = Const(k.Int, default)
         if part.type not in (k.Int, k.Float) and not (name == "step" and part.type is k.Complex):
-            raise NotNative(f"np.mgrid with a {name} of type {type_name(part.type)} is not compiled",
+            raise NotNative(f"{grid} with a {name} of type {type_name(part.type)} is not compiled",
                             "use int or float")
         found.append(part)
     return found
 
 
-def _known(value) -> Const:
+def _known(value, grid: str) -> Const:
     t = {type(None): k.NoneType, int: k.Int, float: k.Float, complex: k.Complex}.get(type(value))
     if t is None:
-        raise NotNative(f"np.mgrid with {value!r} is not compiled", "use int or float")
+        raise NotNative(f"{grid} with {value!r} is not compiled", "use int or float")
     return Const(t, value)
 
 
