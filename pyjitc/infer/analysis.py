@@ -43,6 +43,10 @@ _MAX_RENEWED = 8
 _MAX_NESTED = 8  # changes of the type of a value that contains list displays
 
 
+def _is_same_error(error: Mismatch | None, old: Mismatch | None) -> bool:
+    return error is old or type(error) is type(old) and str(error) == str(old)
+
+
 def _defect(error: Exception) -> Mismatch:
     """An error that no rule raised on purpose, converted to an error at the line that caused it."""
     found = NotNative(*defect(error))
@@ -126,7 +130,7 @@ class Analysis:
                 self.queued.discard(n)
                 self.visit(self.fn.blocks[n])
             error = next(iter(self.errors.values()), None)
-            if error is not self.spec.error:
+            if not _is_same_error(error, self.spec.error):  # each visit makes another one
                 self.spec.error = error
                 self.session.grew(self.spec)
         finally:

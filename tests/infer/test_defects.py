@@ -8,6 +8,7 @@ from pyjitc.infer import analysis, displays, emit, evaluate, operations
 from pyjitc.lib.np.arrays import operations as array_operations
 from pyjitc.lib.np.elementwise import elementwise
 from pyjitc.passes import pipeline
+from tests.oracle import agree
 
 
 @pytest.mark.parametrize("parameters", ["*args", "x, *args", "x, **rest"])
@@ -95,3 +96,40 @@ def test_a_defect_in_emitting_is_no_exception_of_the_program(monkeypatch):
     with pytest.raises(TypingError, match="KeyError in the compiler: 'a defect'") as found:
         njit(cache=False)(second)({1: 2}, 1)
     assert found.value.diagnostic.function.endswith("second") and found.value.diagnostic.line
+
+
+def test_errors_in_functions_that_call_each_other_come_to_an_end():
+    """Each visit of an instruction that is refused makes another error, of which only the first is news to callers."""
+    def f(tokens):
+        place = 0
+
+        def take():
+            nonlocal place
+            place += 1
+            return tokens[place - 1]
+
+        def factor():
+            token = take()
+            if token == "-":
+                return -factor()
+            return total() if token == "(" else token
+
+        def product():
+            found = factor()
+            while place < len(tokens) and tokens[place] == "*":
+                take()
+                found *= factor()
+            return found
+
+        def total():
+            found = product()
+            while place < len(tokens) and tokens[place] == "-":
+                take()
+                found -= product()
+            return found
+
+        return total()
+
+    with pytest.raises(TypingError, match="unsupported operand|bad operand|can't multiply"):
+        njit(f)(["a", "*", "b"])
+    agree(f, [2, "*", 3.5, "-", 1])
