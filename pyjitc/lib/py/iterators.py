@@ -257,9 +257,9 @@ def tee_of_fixed(items, n, made):
 
 
 def islice(iterable, start, stop, step):
-    if stop is not None and stop < 0:
+    if stop is not None and stop == -1:
         raise ValueError("Stop argument for islice() must be None or an integer: 0 <= x <= sys.maxsize.")
-    if start < 0:
+    if start < 0 or stop is not None and stop < 0:
         raise ValueError("Indices for islice() must be None or an integer: 0 <= x <= sys.maxsize.")
     if step < 1:
         raise ValueError("Step for islice() must be a positive integer or None.")
