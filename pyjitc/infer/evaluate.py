@@ -309,6 +309,16 @@ class Evaluator(Operations):
         the container's type. The second item of the result is None only if the operand has no value yet."""
         return self.settle(x) if x.type is None or type(x) is Apply and x.holds else (x, x)
 
+    def settle_all(self, *lists):
+        """Settle the expressions in lists, in place. Returns the first that has no value yet, or None."""
+        for parts in lists:
+            for i, x in enumerate(parts):
+                if x.type is None:
+                    parts[i], av = self.settle(x)
+                    if av is None:
+                        return parts[i]
+        return None
+
     def fresh(self, made):
         """A container that this instruction makes: its type has its own type variables."""
         make = self.session.variable
@@ -372,12 +382,9 @@ class Evaluator(Operations):
         return meaning, VOID
 
     def nest(self, nest):
-        for parts in (nest.arguments, nest.operands):
-            for i, x in enumerate(parts):
-                if x.type is None:
-                    parts[i], av = self.settle(x)
-                    if av is None:
-                        return parts[i], None
+        missing = self.settle_all(nest.arguments, nest.operands)
+        if missing is not None:
+            return missing, None
         elements = [Operand(-1, x.type.dtype) if isinstance(x.type, Array) else x for x in nest.operands]
         proto = self.session.prototype(nest.kernel)
         if proto.code.co_flags & (_STARS | _KEYWORDS):  # a hole of a template passes the elements one by one

@@ -6,7 +6,6 @@ import functools
 import operator
 import sys
 import types as pytypes
-from collections.abc import Mapping, Sequence
 from typing import Any, Callable
 
 from ..base.errors import did_you_mean
@@ -35,14 +34,13 @@ from .variables import Variables
 interpreted = lazy("pyjitc.runtime.interpreted")
 boxed = lazy(f"{__package__}.boxed")  # only programs that need the interpreter load it
 displays = lazy(f"{__package__}.displays")  # only programs with list displays load it
+matching = lazy(f"{__package__}.matching")  # only programs with `match` load it
 starred = lazy(f"{__package__}.starred")  # only programs that call functions with * or ** of any length load it
 
 __all__ = ["HANDLERS", "Operations", "static_value"]
 
 _VARARGS, _KEYWORDS, _GENERATOR = 0x04, 0x08, 0x20  # inspect.CO_VARARGS, CO_VARKEYWORDS, CO_GENERATOR
 _STREAMS = ("stdin", "stdout", "stderr")  # attributes of sys that programs replace
-# classes C for which `case C(n)` captures the object itself
-_SELF_MATCHING = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
 
 
 def _no_manager(cls: type) -> Mismatch:
@@ -796,61 +794,8 @@ class Operations(Variables):
     def reraise(self, inst, operands):
         return Raise([boxed.exception(x) if x.type is Object else x for x in operands], again=True)
 
-    def match_sequence(self, inst, operands):
-        if operands[0].type is Object:
-            return boxed.by_python(interpreted.is_sequence, operands[0], type=Bool)
-        cls = self.library.class_of(operands[0].type)
-        return Const(Bool, cls is not None and issubclass(cls, Sequence)
-                     and not issubclass(cls, (str, bytes, bytearray)))
-
-    def match_class(self, inst, operands):
-        subject, cls = operands
-        count, names = inst.attrs["count"], inst.attrs["kwnames"]
-        if subject.type is Object:
-            return boxed.by_python(interpreted.pattern_of_class, subject, cls, constant(count), constant(names))
-        if not (isinstance(cls.type, Singleton) and isinstance(cls.type.value, type)):
-            raise Mismatch("called match pattern must be a class")
-        wanted = cls.type.value
-        fits = self.library.rule_for(isinstance)([subject, cls], {})
-        if not fits.known:
-            raise NotNative("a class pattern for an exception is not compiled yet", "use isinstance")
-        if not fits.value:
-            return Const(NoneType, None)
-        parts = []
-        if count and wanted in _SELF_MATCHING and "__match_args__" not in vars(wanted):
-            if count > 1:
-                return Throw(TypeError, f"{wanted.__name__}() accepts 1 positional sub-pattern ({count} given)")
-            parts.append(subject)
-        elif count:
-            fields = getattr(wanted, "__match_args__", ())
-            if count > len(fields):
-                return Throw(TypeError, f"{wanted.__name__}() accepts {len(fields)} positional sub-pattern"
-                             f"{'' if len(fields) == 1 else 's'} ({count} given)")
-            names = (*fields[:count], *names)
-        for name in names:
-            try:
-                parts.append(self.attribute(subject, name))
-            except Mismatch as error:
-                if error.exception is AttributeError:
-                    return Const(NoneType, None)
-                raise
-        return Apply(structure.TUPLE_MAKE, *parts, cls=None)
-
-    def match_mapping(self, inst, operands):
-        if operands[0].type is Object:
-            return boxed.by_python(interpreted.is_mapping, operands[0], type=Bool)
-        cls = self.library.class_of(operands[0].type)
-        return Const(Bool, cls is not None and issubclass(cls, Mapping))
-
-    def match_keys(self, inst, operands):
-        if operands[0].type is Object:
-            return boxed.by_python(interpreted.keys_of, *operands)
-        return self.library.match_keys(*operands)
-
-    def match_rest(self, inst, operands):
-        if operands[0].type is Object:
-            return boxed.by_python(interpreted.without_keys, *operands)
-        return self.library.match_rest(*operands)
+    def match(self, inst, operands):
+        return matching.HANDLERS[inst.op](self, inst, operands)
 
     def with_leave(self, inst, operands):
         leave, exc = operands
@@ -936,10 +881,9 @@ HANDLERS = {
     generic.CELL_SET: E.cell_set, generic.CHECK_BOUND: E.check_bound, generic.IMPORT: E.import_,
     generic.IMPORT_FROM: E.import_from, generic.CATCH: E.catch, generic.EXC_MATCH: E.exc_match,
     generic.GROUP_MATCH: E.group_match, generic.GROUP_LEFT: E.group_left,
-    generic.EXC_ENTER: E.exc_enter, generic.EXC_LEAVE: E.exc_leave, generic.MATCH_SEQUENCE: E.match_sequence,
-    generic.MATCH_MAPPING: E.match_mapping, generic.MATCH_KEYS: E.match_keys,
-    generic.MATCH_REST: E.match_rest, generic.WITH_LEAVE: E.with_leave,
-    generic.MATCH_CLASS: E.match_class, generic.LENGTH: E.length, generic.GENERATOR_STATE: E.state,
+    generic.EXC_ENTER: E.exc_enter, generic.EXC_LEAVE: E.exc_leave, generic.WITH_LEAVE: E.with_leave,
+    **dict.fromkeys((generic.MATCH_SEQUENCE, generic.MATCH_MAPPING, generic.MATCH_KEYS, generic.MATCH_REST,
+                     generic.MATCH_CLASS), E.match), generic.LENGTH: E.length, generic.GENERATOR_STATE: E.state,
     generic.POLL: E.poll, generic.YIELD: E.no_yield, generic.BUILTIN: E.builtin, generic.UNSUPPORTED: E.unsupported,
     control.RAISE: E.raise_, control.RERAISE: E.reraise,
 }
