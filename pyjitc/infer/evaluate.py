@@ -42,6 +42,7 @@ displays = lazy(f"{__package__}.displays")
 duals = lazy(f"{__package__}.duals")  # only functions with variables of two types load it
 derivatives = lazy(f"{__package__}.derivatives")  # only programs that ask for derivatives load it
 localclasses = lazy(f"{__package__}.localclasses")  # only functions with class statements load it
+named_attributes = lazy(f"{__package__}.named_attributes")  # only programs that call getattr() or hasattr() load it
 generators = lazy("pyjitc.front.generators")  # only programs with `yield` load it
 
 __all__ = ["Evaluator"]
@@ -593,7 +594,7 @@ class Evaluator(Operations):
         if target is super:
             return self.super_(args, kwargs)
         if target is getattr or target is hasattr:
-            return self.attribute_by_name(target, args, kwargs)
+            return named_attributes.attribute_by_name(self, target, args, kwargs)
         rule = self.library.rule_of_kinds(target, args) or self.library.rule_for(target)
         if rule is not None:
             return self.call_by_rule(rule, target, args, kwargs)
