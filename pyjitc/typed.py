@@ -174,12 +174,14 @@ _Method = dispatcher_class(_CompiledMethod, "pyjitc.typed.Method")
 
 
 def _compiled(methods: type):
-    """A decorator that gives a class the methods of the class `methods`, compiled; generators remain as they are."""
+    """A decorator that gives a class the methods of the class `methods` and its base classes, compiled; generators
+    remain as they are."""
     def decorate(cls):
-        for name, function in vars(methods).items():
-            if type(function) is FunctionType:
-                setattr(cls, name, function if function.__code__.co_flags & CO_GENERATOR
-                        else decorated(function, (), {}, _Method))
+        for base in reversed(methods.__mro__):
+            for name, function in vars(base).items():
+                if type(function) is FunctionType:
+                    setattr(cls, name, function if function.__code__.co_flags & CO_GENERATOR
+                            else decorated(function, (), {}, _Method))
         return cls
 
     return decorate

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Callable
 
-__all__ = ["definer", "expanded", "load", "store"]
+__all__ = ["borrowed", "definer", "expanded", "load", "retaining", "store"]
 
 # The texts that may follow the parenthesis before an operand that is an instruction.
 _OPERATIONS = (
@@ -76,3 +76,33 @@ def load(name: str, kind: str, pointer: str, offset) -> str:
 def store(name: str, kind: str, value: str, pointer: str, offset) -> str:
     """Instructions that store a value at an offset in bytes, of which `name` is the address."""
     return f"  %{name} = getelementptr i8, ptr {pointer}, i64 {offset}\n  store {kind} {value}, ptr %{name}\n"
+
+
+def retaining(name: str, atomic: bool = False) -> str:
+    """The definition of the helper `name`, which counts a reference to what has its count in its first word. The
+    pointer may be null. atomic: other threads may count references to the same thing."""
+    count = "%old = atomicrmw add ptr %x, i64 1 monotonic, align 8" if atomic else """%old = load i64, ptr %x, align 8
+  %new = add i64 %old, 1
+  store i64 %new, ptr %x, align 8"""
+    return f"""
+define internal void @{name}(ptr %x) nounwind alwaysinline {{
+  br i1 (icmp eq ptr %x, null), label %done, label %some
+some:
+  {count}
+done:
+  ret void
+}}"""
+
+
+def borrowed(call: str) -> str:
+    """Instructions that return the attribute for which they make a call, as a borrowed reference; null where there is
+    no such attribute, or where nothing else refers to it."""
+    return f"""  %found = {call}
+  br i1 (icmp eq ptr %found, null), label %missing, label %have
+missing:
+  call void @PyErr_Clear()
+  ret ptr null
+have:
+  %new = icmp eq i64 (load i64, ptr %found, align 8), 1
+  call void @Py_DecRef(ptr %found)
+  ret ptr (select i1 %new, ptr null, ptr %found)"""

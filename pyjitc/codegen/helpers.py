@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from ..base.lazy import lazy
 from .declarations import symbols
+from .definitions import borrowed
 
 __all__ = ["TEXT", "is_often_called", "needed", "needs_few_passes", "search_of", "text"]
 
@@ -78,18 +79,10 @@ define internal preserve_mostcc i32 @pyj_signals() nounwind noinline cold {
   %status = call i32 @PyErr_CheckSignals()
   ret i32 (zext i1 (icmp ne i32 %status, 0) to i32)
 }""",
-    "pyj_attribute": """
-define internal ptr @pyj_attribute(ptr %x, ptr %name) nounwind {
-  %found = call ptr @PyObject_GetAttr(ptr %x, ptr %name)
-  br i1 (icmp eq ptr %found, null), label %missing, label %have
-missing:
-  call void @PyErr_Clear()
-  ret ptr null
-have:
-  %new = icmp eq i64 (load i64, ptr %found, align 8), 1
-  call void @Py_DecRef(ptr %found)
-  ret ptr (select i1 %new, ptr null, ptr %found)
-}""",
+    "pyj_attribute": f"""
+define internal ptr @pyj_attribute(ptr %x, ptr %name) nounwind {{
+{borrowed("call ptr @PyObject_GetAttr(ptr %x, ptr %name)")}
+}}""",
     # x / y of Python ints beyond 2**53, correctly rounded: long division to 55 bits, with the remainder as a sticky
     # bit.
     "pyj_int_truediv": """

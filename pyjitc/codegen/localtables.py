@@ -512,15 +512,7 @@ ask:
   call void @Py_DecRef(ptr %value)
   ret i32 %status
 search:
-{tables.EXTENT}
-  %mask = sub i64 %size, 1
-  %indices = getelementptr i8, ptr %keys, i64 {KEYS["indices"]}
-  %entries = getelementptr i8, ptr %indices, i64 %total
-  %place0 = and i64 %hash, %mask
-look:
-  %place = phi i64 [ %place0, %search ], [ %place1, %next ]
-  %perturb = phi i64 [ %hash, %search ], [ %perturb1, %next ]
-  %n = call i64 @pyj_dict_index(ptr %indices, i64 %place, i64 %width)
+{tables.PLACES}
   br i1 (icmp eq i64 %n, -1), label %claim, label %next
 {tables.NEXT_PLACE}
 claim:

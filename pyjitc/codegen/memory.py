@@ -4,7 +4,7 @@ from __future__ import annotations
 import sys
 
 from ..runtime.platform import ARRAY, ARRAY_FLAGS, NUMPY_API
-from .definitions import load as _load, store as _store
+from .definitions import load as _load, retaining, store as _store
 
 __all__ = ["SHARED", "TEXT", "sized"]
 
@@ -199,16 +199,7 @@ fail:
   %none = call ptr @PyErr_NoMemory()
   ret ptr null
 }""",
-    "pyj_box_retain": """
-define internal void @pyj_box_retain(ptr %box) nounwind alwaysinline {
-  br i1 (icmp eq ptr %box, null), label %none, label %count
-count:
-  %old = load i64, ptr %box, align 8
-  %new = add i64 %old, 1
-  store i64 %new, ptr %box, align 8
-none:
-  ret void
-}""",
+    "pyj_box_retain": retaining("pyj_box_retain"),
     "pyj_drop": """
 define internal i1 @pyj_drop(ptr %box) nounwind alwaysinline {
   br i1 (icmp eq ptr %box, null), label %none, label %count
@@ -231,9 +222,7 @@ define internal void @pyj_let_go_object(ptr %x) nounwind alwaysinline {
 }
 # Versions of two helpers for code that may run without the interpreter's lock.
 SHARED = {
-    "pyj_box_retain": TEXT["pyj_box_retain"].replace("""%old = load i64, ptr %box, align 8
-  %new = add i64 %old, 1
-  store i64 %new, ptr %box, align 8""", "%old = atomicrmw add ptr %box, i64 1 monotonic"),
+    "pyj_box_retain": retaining("pyj_box_retain", atomic=True),
     "pyj_drop": TEXT["pyj_drop"].replace("""%old = load i64, ptr %box, align 8
   %new = add i64 %old, -1
   store i64 %new, ptr %box, align 8""", "%old = atomicrmw sub ptr %box, i64 1 acq_rel"),

@@ -5,7 +5,7 @@ import re
 
 from ..ops.layouts import BASE, COUNT, DATA, HEAD, LENGTH, OBJECT, ROOM, SOURCE, components_of, giver
 from ..runtime.platform import STR, STR_STATE
-from .definitions import load as _load, store as _store
+from .definitions import load as _load, retaining, store as _store
 
 __all__ = ["TEXT", "text_of"]
 
@@ -191,27 +191,7 @@ fill:
 lost:
   ret ptr null
 }}""",
-    "pyj_native_object": """
-define internal noalias ptr @pyj_native_object(i64 %size) nounwind noinline {
-  %made = call ptr @malloc(i64 %size)
-  br i1 (icmp eq ptr %made, null), label %fail, label %fill
-fill:
-  store i64 1, ptr %made, align 8
-  ret ptr %made
-fail:
-  %error = call ptr @PyErr_NoMemory()
-  ret ptr null
-}""",
-    "pyj_native_retain": """
-define internal void @pyj_native_retain(ptr %head) nounwind alwaysinline {
-  br i1 (icmp eq ptr %head, null), label %done, label %some
-some:
-  %old = load i64, ptr %head, align 8
-  %new = add i64 %old, 1
-  store i64 %new, ptr %head, align 8
-done:
-  ret void
-}""",
+    "pyj_native_retain": retaining("pyj_native_retain"),
 }
 
 _CHUNK = 32  # characters between two checks whether there is room
@@ -452,7 +432,7 @@ define internal ptr @pyj_native_make_SIZE() nounwind alwaysinline {
   %first = load ptr, ptr @pyj_native_make_SIZE.kept, align 8
   br i1 (icmp eq ptr %first, null), label %new, label %old
 new:
-  %made = call ptr @pyj_native_object(i64 SIZE) cold
+  %made = call ptr @pyj_box_new(i64 SIZE) cold
   br label %done
 old:
   store ptr (load ptr, ptr %first, align 8), ptr @pyj_native_make_SIZE.kept, align 8
@@ -481,7 +461,7 @@ done:
 
 _OF_THREADS = {"make": """
 define internal ptr @pyj_native_make_SIZE() nounwind alwaysinline {
-  ret ptr (call ptr @pyj_native_object(i64 SIZE))
+  ret ptr (call ptr @pyj_box_new(i64 SIZE))
 }""", "give": """
 define internal void @pyj_native_give_SIZE(ptr %x) nounwind alwaysinline {
   call void @free(ptr %x)
@@ -493,9 +473,7 @@ def of_threads(name: str) -> str | None:
     """The text of a helper in code that threads of the pool run, where that differs: there references are counted
     atomically, since iterations may share lists and objects that none of them changes."""
     if name == "pyj_native_retain":
-        return TEXT[name].replace("""%old = load i64, ptr %head, align 8
-  %new = add i64 %old, 1
-  store i64 %new, ptr %head, align 8""", "%old = atomicrmw add ptr %head, i64 1 monotonic, align 8")
+        return retaining(name, atomic=True)
     kind, _, layout = name.removeprefix("pyj_native_").partition("_")
     if kind in _OF_THREADS and layout.isdigit():
         return _OF_THREADS[kind].replace("SIZE", layout)

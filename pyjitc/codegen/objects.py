@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from ..runtime.platform import DICT, KEYS, OB_TYPE, PYTHON, TYPE_CACHED_KEYS
-from .definitions import load as _load, store as _store
+from .definitions import borrowed, load as _load, store as _store
 
 __all__ = ["TEXT"]
 
@@ -126,22 +126,14 @@ no:
   ret ptr null
 }}""",
     # An attribute that an object stores, a borrowed reference; null where it has none in a place of its own.
-    "pyj_look": """
-define internal ptr @pyj_look(ptr %x, ptr %name, ptr %class, ptr %place) nounwind noinline cold {
+    "pyj_look": f"""
+define internal ptr @pyj_look(ptr %x, ptr %name, ptr %class, ptr %place) nounwind noinline cold {{
   br i1 (icmp eq ptr %place, null), label %ask, label %find
 find:
   call void @pyj_place(ptr %x, ptr %name, ptr %class, ptr %place)
 ask:
-  %found = call ptr @PyObject_GenericGetAttr(ptr %x, ptr %name)
-  br i1 (icmp eq ptr %found, null), label %clear, label %have
-clear:
-  call void @PyErr_Clear()
-  ret ptr null
-have:
-  %new = icmp eq i64 (load i64, ptr %found, align 8), 1
-  call void @Py_DecRef(ptr %found)
-  ret ptr (select i1 %new, ptr null, ptr %found)
-}""",
+{borrowed("call ptr @PyObject_GenericGetAttr(ptr %x, ptr %name)")}
+}}""",
     "pyj_field": """
 define internal ptr @pyj_field(ptr %x, ptr %name, ptr %class, ptr %place) nounwind noinline cold {
   call void @pyj_place(ptr %x, ptr %name, ptr %class, ptr %place)

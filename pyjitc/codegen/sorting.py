@@ -68,6 +68,19 @@ _KEY_OF_FLOAT = f"""  %plus = fadd double %x, 0.0
   br label %keyed
 """
 
+# Memory for two arrays of n pairs, at %a and %b.
+_ROOM = """room:
+  %a = call ptr @malloc(i64 {})
+  br i1 (icmp eq ptr %a, null), label %ask, label %made
+made:
+  %b = getelementptr [2 x i64], ptr %a, i64 %n
+"""
+# The end of a loop that writes the items of the list in order, and of the helper.
+_WRITTEN = """  br i1 (icmp slt i64 %w1, %n), label %write, label %done
+done:
+  call void @free(ptr %a)
+  ret i32 0
+"""
 _CLEAR = "".join(f"""
   %row{d} = getelementptr [{1 << _DIGIT} x i32], ptr %counts, i64 {d}
   call void @llvm.memset.p0.i64(ptr %row{d}, i8 0, i64 %row.bytes, i1 false)""" for d in range(3))
@@ -215,12 +228,7 @@ begin:
   br i1 (and i1 (or i1 %floats, %ints), (icmp ult i64 %n, {_MOST})), label %room, label %ask
 ask:
   ret i32 1
-room:
-  %a = call ptr @malloc(i64 (shl i64 %n, 5))
-  br i1 (icmp eq ptr %a, null), label %ask, label %made
-made:
-  %b = getelementptr [2 x i64], ptr %a, i64 %n
-  br label %read
+{_ROOM.format("(shl i64 %n, 5)")}  br label %read
 {_READ.format("made")}  %op = getelementptr ptr, ptr %items, i64 %i
   %o = load ptr, ptr %op
 {_load("of", "ptr", "%o", OB_TYPE)}
@@ -252,11 +260,7 @@ write:
   %wop = getelementptr i64, ptr (getelementptr [2 x i64], ptr %result, i64 %w), i64 1
   store ptr (load ptr, ptr %wop), ptr (getelementptr ptr, ptr %items, i64 %w)
   %w1 = add i64 %w, 1
-  br i1 (icmp slt i64 %w1, %n), label %write, label %done
-done:
-  call void @free(ptr %a)
-  ret i32 0
-}}"""
+{_WRITTEN}}}"""
 
 # Sorts a list by keys of `width` numbers each, which are contiguous; `floats` has a bit for each number that is a
 # float. Pairs of a number and the place of the key are sorted by the first numbers, then where these are equal by the
@@ -358,12 +362,7 @@ nothing:
 check:
   %unordered = call i1 @pyj_sort_unordered(ptr %words, i64 %n, i64 %width, i64 %floats)
   br i1 %unordered, label %ask, label %room
-room:
-  %a = call ptr @malloc(i64 (shl i64 %n, 5))
-  br i1 (icmp eq ptr %a, null), label %ask, label %made
-made:
-  %b = getelementptr [2 x i64], ptr %a, i64 %n
-  br label %number
+{_ROOM.format("(shl i64 %n, 5)")}  br label %number
 {_NUMBER}sort:
   call void @pyj_sort_columns(ptr %a, ptr %b, i64 %n, ptr %words, i64 %width, i64 %column, i64 %floats, i64 %flip)
 {_load("items", "ptr", "%list", LIST_ITEMS)}
@@ -374,11 +373,7 @@ write:
   %op = getelementptr ptr, ptr %b, i64 (load i64, ptr (getelementptr i64, ptr %wp, i64 1))
   store ptr (load ptr, ptr %op), ptr (getelementptr ptr, ptr %items, i64 %w)
   %w1 = add i64 %w, 1
-  br i1 (icmp slt i64 %w1, %n), label %write, label %done
-done:
-  call void @free(ptr %a)
-  ret i32 0
-}}"""
+{_WRITTEN}}}"""
 
 # Sorts the n items of a native list, `size` words each, by `keys` of `width` numbers each; by themselves where `keys`
 # is null, and none of them is a nan. The result is 0, or 1 where nothing was done, because a key is a nan or there is
@@ -398,12 +393,7 @@ check:
   br i1 %unordered, label %ask, label %room
 ask:
   ret i32 1
-room:
-  %a = call ptr @malloc(i64 %bytes)
-  br i1 (icmp eq ptr %a, null), label %ask, label %made
-made:
-  %b = getelementptr [2 x i64], ptr %a, i64 %n
-  %copy = getelementptr [2 x i64], ptr %b, i64 %n
+{_ROOM.format("%bytes")}  %copy = getelementptr [2 x i64], ptr %b, i64 %n
   call void @llvm.memcpy.p0.p0.i64(ptr %copy, ptr %items, i64 (mul i64 %n, %row), i1 false)
   %words = select i1 %plain, ptr %copy, ptr %keys
   br label %number
@@ -423,11 +413,7 @@ word:
 written:
   %to1 = getelementptr i64, ptr %to, i64 %size
   %w1 = add i64 %w, 1
-  br i1 (icmp slt i64 %w1, %n), label %write, label %done
-done:
-  call void @free(ptr %a)
-  ret i32 0
-}}"""
+{_WRITTEN}}}"""
 
 # ---------------------------------------------------------------- heaps
 
@@ -440,14 +426,16 @@ start:
 ask:
   ret i64 {-1 << 63}
 }}"""
+# Whether two objects have the same class: jumps to `which` or to `ask`.
+_SAME_CLASS = f"""{_load("class", "ptr", "%x", OB_TYPE)}{_load("other", "ptr", "%y", OB_TYPE)}
+  br i1 (icmp eq ptr %class, %other), label %which, label %ask
+which:
+"""
 # The order of two objects: -1, 0, 1, or 2 where one is no int, float or text. A nan compares as 1 with everything.
 TEXT["pyj_sort_order"] = f"""
 define internal i32 @pyj_sort_order(ptr %x, ptr %y) nounwind alwaysinline {{
 start:
-{_load("class", "ptr", "%x", OB_TYPE)}{_load("other", "ptr", "%y", OB_TYPE)}
-  br i1 (icmp eq ptr %class, %other), label %which, label %ask
-which:
-  br i1 (icmp eq ptr %class, @PyLong_Type), label %int, label %real
+{_SAME_CLASS}  br i1 (icmp eq ptr %class, @PyLong_Type), label %int, label %real
 int:
   %i = call i64 @pyj_sort_int(ptr %x)
   %j = call i64 @pyj_sort_int(ptr %y)
@@ -512,10 +500,7 @@ ask:
 TEXT["pyj_heap_before"] = f"""
 define internal i32 @pyj_heap_before(ptr %x, ptr %y) nounwind alwaysinline {{
 start:
-{_load("class", "ptr", "%x", OB_TYPE)}{_load("other", "ptr", "%y", OB_TYPE)}
-  br i1 (icmp eq ptr %class, %other), label %which, label %ask
-which:
-  br i1 (icmp eq ptr %class, @PyFloat_Type), label %floats, label %pairs
+{_SAME_CLASS}  br i1 (icmp eq ptr %class, @PyFloat_Type), label %floats, label %pairs
 floats:
 {_load("a", "double", "%x", FLOAT_VALUE)}{_load("b", "double", "%y", FLOAT_VALUE)}
   ret i32 (zext i1 (fcmp olt double %a, %b) to i32)

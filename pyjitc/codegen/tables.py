@@ -15,7 +15,7 @@ from ..runtime import platform
 from ..runtime.platform import DICT, DICT_WATCHERS, KEYS, LONG_DIGITS, LONG_TAG, LONG_TAGGED, OB_TYPE, SET, STR
 from .definitions import definer, load as _load, store as _store
 
-__all__ = ["EXTENT", "NEXT_PLACE", "TEXT", "small_int"]
+__all__ = ["NEXT_PLACE", "PLACES", "TEXT", "small_int"]
 
 _ASK = "inttoptr (i64 1 to ptr)"
 # Bits of the version of a dict that are not part of the number: the watchers to notify, and from 3.13 on a count of
@@ -233,7 +233,7 @@ if platform.PYTHON < (3, 11):
   br i1 %whole, label %search, label %ask
 """
     _KIND_OF_INTS = _KIND
-    EXTENT = f"""
+    _EXTENT = f"""
 {_load("size", "i64", "%keys", KEYS["size"])}
   %below2 = icmp ugt i64 %size, 255
   %below4 = icmp ugt i64 %size, 65535
@@ -253,7 +253,7 @@ else:
 {_load("keys", "ptr", "%d", DICT["keys"])}{_load("kind", "i8", "%keys", KEYS["kind"])}
   switch i8 %kind, label %ask [ i8 0, label %search  i8 1, label %absent ]
 """
-    EXTENT = f"""
+    _EXTENT = f"""
 {_load("log", "i8", "%keys", KEYS["size"])}{_load("bytes", "i8", "%keys", KEYS["bytes"])}
   %logw = zext i8 %log to i64
   %bytesw = zext i8 %bytes to i64
@@ -261,8 +261,8 @@ else:
   %width = sub i64 %bytesw, %logw
   %total = shl i64 1, %bytesw
 """
-_SEARCH = f"""
-{EXTENT}
+# The begin of a search in a block called `search`: the number of the entry at the first place, or at the next one.
+PLACES = f"""{_EXTENT}
   %mask = sub i64 %size, 1
   %indices = getelementptr i8, ptr %keys, i64 {KEYS["indices"]}
   %entries = getelementptr i8, ptr %indices, i64 %total
@@ -270,7 +270,9 @@ _SEARCH = f"""
 look:
   %place = phi i64 [ %place0, %search ], [ %place1, %next ]
   %perturb = phi i64 [ %hash, %search ], [ %perturb1, %next ]
-  %n = call i64 @pyj_dict_index(ptr %indices, i64 %place, i64 %width)
+  %n = call i64 @pyj_dict_index(ptr %indices, i64 %place, i64 %width)"""
+_SEARCH = f"""
+{PLACES}
   br i1 (icmp sge i64 %n, 0), label %entry, label %none
 none:
   br i1 (icmp eq i64 %n, -1), label %absent, label %next

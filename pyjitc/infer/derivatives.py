@@ -23,12 +23,9 @@ _WRITTEN_OUT = ("pass a tuple, or write the list or dict out where it is passed 
 
 def settle(evaluator, e: Derived):
     """(the expression, its abstract value or None): the type of the function's result is found first."""
-    for parts in (e.operands, e.seeds):
-        for i, x in enumerate(parts):
-            if x.type is None:
-                parts[i], av = evaluator.settle(x)
-                if av is None:
-                    return parts[i], None
+    missing = evaluator.settle_all(e.operands, e.seeds)
+    if missing is not None:
+        return missing, None
     called, av = evaluator.settle(evaluator.call(e.callee, e.operands, {}))
     if av is None:
         return called, None
@@ -121,11 +118,9 @@ def _without(known, e) -> Expr:
 
 def settle_ruled(evaluator, e: Ruled):
     """(the call of the function itself, its abstract value or None); the callee records its derivatives."""
-    for i, x in enumerate(e.operands):
-        if x.type is None:
-            e.operands[i], av = evaluator.settle(x)
-            if av is None:
-                return e.operands[i], None
+    missing = evaluator.settle_all(e.operands)
+    if missing is not None:
+        return missing, None
     called, av = evaluator.settle(evaluator.call(constant(e.callee.value), e.operands, {}))
     given = e.operands[-1].type
     if av is None or type(called) is not UserCall or called.operands[-1].value is not UNKNOWN:

@@ -210,7 +210,7 @@ class _Emission:
         return value, av[0]
 
     def convert(self, value, target, known=UNKNOWN):
-        """`value` converted to type `target`, the type of a join."""
+        """`value` converted to type `target`, the type of a join. known: the value itself, where it is a constant."""
         source = value.type
         if source is target:
             return value
@@ -219,33 +219,38 @@ class _Emission:
         if target is Object:
             return (self.constant(Object, known) if known is not UNKNOWN and is_plain(source)
                     else self.add(pyobject.PY_BOX, (value,), None, Object))
-        if isinstance(source, Dual):
-            return self.from_dual(value, target)
-        if isinstance(target, Dual):
-            return self.to_dual(value, target, known)
-        if isinstance(target, Union):
-            if isinstance(source, Union):
-                if _boxes(source, target):
-                    return self.partly_boxed(value, target)
-                return self.add(structure.UNION_CAST, (value,), {"type": target}, target)
-            member = member_for(target, source)
-            if member is None and Object in target.members:
-                member = Object
-            return self.add(structure.UNION_MAKE, (self.convert(value, member),), {"type": target}, target)
-        if isinstance(source, Union):
-            if target not in source.members and _boxes(source, target):
-                return self.partly_boxed(value, target)
-            return self.add(structure.UNION_GET, (value,), {"type": target}, target)
+        convert = _FROM.get(type(source)) or _TO.get(type(target)) or _Emission.to_same_kind
+        return convert(self, value, target, known)
+
+    def to_same_kind(self, value, target, known):
+        """A value converted to another type of its kind, part by part where both types have parts."""
         if known is not UNKNOWN:
             fitted = constant_as(known, target)
             if fitted is not UNKNOWN:
                 return self.constant(target, fitted)
+        source = value.type
         if isinstance(target, Composite) and target.joins and target.is_like(source):
             parts = [self.convert(self.add(op, (value,), attrs, s), t)
                      for (op, attrs, s), t in zip(structure.takers(source), target.parts)]
             op, attrs = structure.maker(target)
             return self.add(op, parts, attrs, target)
         return self.add(structure.RETYPE, (value,), {"type": target}, target)
+
+    def from_union(self, value, target, known):
+        """A union converted to one of its members, or to a union with more members."""
+        if isinstance(target, Union):
+            if not _boxes(value.type, target):
+                return self.add(structure.UNION_CAST, (value,), {"type": target}, target)
+        elif target in value.type.members or not _boxes(value.type, target):
+            return self.add(structure.UNION_GET, (value,), {"type": target}, target)
+        return self.partly_boxed(value, target)
+
+    def to_union(self, value, target, known):
+        """A value of one type converted to a union."""
+        member = member_for(target, value.type)
+        if member is None and Object in target.members:
+            member = Object
+        return self.add(structure.UNION_MAKE, (self.convert(value, member),), {"type": target}, target)
 
     def partly_boxed(self, value, target):
         """A union converted to a type in which Python objects replace some of the members, or parts of them."""
@@ -269,7 +274,7 @@ class _Emission:
         self.block = merge
         return result
 
-    def from_dual(self, value, target):
+    def from_dual(self, value, target, known=UNKNOWN):
         """A dual converted to one of its two types (which the number is known to have, or which has the same meaning
         here), to the union of both, or to a dual with other bounds."""
         t = value.type
@@ -466,72 +471,58 @@ class _Emission:
         return value if t is None else self.convert(value, t)
 
     def expr(self, e: Any):
+        """The value of an expression; None where it has none, or control does not arrive."""
         kind = type(e)
-        if e.value is not UNKNOWN and (kind is Operand or kind is Const or kind is Apply and not e.op.effects):
-            if kind is Apply:
-                for x in e.operands:  # the values of calls are known, but their effects have yet to happen
-                    if may_raise(x):
-                        self.expr(x)
-                        if self.block is None:
-                            return None
-            return self.constant(e.type, e.value)
-        if kind is Operand:
-            return self.operand(e.index, e.type)
+        if e.value is UNKNOWN or kind is not Operand and kind is not Const and (kind is not Apply or e.op.effects):
+            return _EXPRESSIONS[kind](self, e)
         if kind is Apply:
-            if e.op is pyobject.PY_UNBOX and type(e.operands[0]) is Const:
-                return self.hoist(e)
-            found = self.memo.get(e)
-            if found is not None:
-                return found
-            args = []
-            for x in e.operands:
-                args.append(self.expr(x))
-                if self.block is None:
-                    return None
-            found = self.add(e.op, args, e.attrs, e.type)
-            if found is not None:
-                self.memo[e] = found
+            for x in e.operands:  # the values of calls are known, but their effects have yet to happen
+                if may_raise(x):
+                    self.expr(x)
+                    if self.block is None:
+                        return None
+        return self.constant(e.type, e.value)
+
+    def apply(self, e):
+        if e.op is pyobject.PY_UNBOX and type(e.operands[0]) is Const:
+            return self.hoist(e)
+        found = self.memo.get(e)
+        if found is not None:
             return found
-        if kind is Call:
-            found = self.memo.get(e)
-            if found is None:
-                found = self.memo[e] = self.expr(e.resolved)
-            return found
-        if kind is UserCall:
-            return self.call(e)
-        if kind is Nest:
-            return self.nest(e)
-        if kind is Derived:
-            return self.derived(e)
-        if kind is Throw:
-            self.throw(e)
-            return None
-        if kind is Raise:
-            args = [self.expr(x) for x in e.operands]
-            self.terminate(control.RERAISE if e.again else exceptions.EXC_THROW, args)
-            return None
-        if kind is Captured:
-            t = self.spec.closure[0].captures[e.role]
-            part = self.add(structure.CAPTURE_GET, (self.closure,), {"index": e.role}, t)
-            return self.add(structure.TUPLE_GET, (part,), {"index": e.index}, e.type)
-        if kind is OwnFunction:
-            return self.closure
-        if kind is MakeCell:
-            content = e.type.content
-            value = self.expr(e.content)
-            return self.add(memory.CELL_NEW, (self.convert(value, content, e.content.value),), {"type": e.type}, e.type)
-        if kind is CellSet:
-            content = e.cell.type.content
-            value = self.convert(self.expr(e.content), content, e.content.value)
-            self.add(memory.CELL_STORE, (self.expr(e.cell), value))
-            return None
-        if kind is CellGet:
-            return self.cell_get(e)
-        if kind is FieldGet or kind is FieldSet:
-            return self.field(e)
-        if kind is Local:
-            return self.use(e.local)[0]
-        raise AssertionError(f"no emission for {kind.__name__}")
+        args = []
+        for x in e.operands:
+            args.append(self.expr(x))
+            if self.block is None:
+                return None
+        found = self.add(e.op, args, e.attrs, e.type)
+        if found is not None:
+            self.memo[e] = found
+        return found
+
+    def resolved(self, e):
+        found = self.memo.get(e)
+        if found is None:
+            found = self.memo[e] = self.expr(e.resolved)
+        return found
+
+    def raise_(self, e):
+        args = [self.expr(x) for x in e.operands]
+        self.terminate(control.RERAISE if e.again else exceptions.EXC_THROW, args)
+
+    def captured(self, e):
+        t = self.spec.closure[0].captures[e.role]
+        part = self.add(structure.CAPTURE_GET, (self.closure,), {"index": e.role}, t)
+        return self.add(structure.TUPLE_GET, (part,), {"index": e.index}, e.type)
+
+    def make_cell(self, e):
+        content = e.type.content
+        value = self.expr(e.content)
+        return self.add(memory.CELL_NEW, (self.convert(value, content, e.content.value),), {"type": e.type}, e.type)
+
+    def cell_set(self, e):
+        content = e.cell.type.content
+        value = self.convert(self.expr(e.content), content, e.content.value)
+        self.add(memory.CELL_STORE, (self.expr(e.cell), value))
 
     def hoist(self, e):
         """Unbox a captured array once, at the entry."""
@@ -682,6 +673,19 @@ class _Emission:
                 return self.add(structure.UNION_GET, (value,), {"type": e.type}, e.type)
             value = self.convert(value, e.type)
         return value
+
+
+E = _Emission
+_FROM = {Dual: E.from_dual, Union: E.from_union}  # the type of the converted value -> its conversion
+_TO = {Dual: E.to_dual, Union: E.to_union}  # the type of the result -> the conversion from any other type
+# class of an expression -> its emission
+_EXPRESSIONS = {
+    Operand: lambda emission, e: emission.operand(e.index, e.type), Local: lambda emission, e: emission.use(e.local)[0],
+    OwnFunction: lambda emission, e: emission.closure, Apply: E.apply, Call: E.resolved, UserCall: E.call, Nest: E.nest,
+    Derived: E.derived, Throw: E.throw, Raise: E.raise_, Captured: E.captured, MakeCell: E.make_cell,
+    CellSet: E.cell_set, CellGet: E.cell_get, FieldGet: E.field, FieldSet: E.field,
+}
+del E
 
 
 def _boxes(source: Type, target: Type) -> bool:

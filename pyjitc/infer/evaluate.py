@@ -44,6 +44,7 @@ displays = lazy(f"{__package__}.displays")
 duals = lazy(f"{__package__}.duals")  # only functions with variables of two types load it
 derivatives = lazy(f"{__package__}.derivatives")  # only programs that ask for derivatives load it
 localclasses = lazy(f"{__package__}.localclasses")  # only functions with class statements load it
+named_attributes = lazy(f"{__package__}.named_attributes")  # only programs that call getattr() or hasattr() load it
 generators = lazy("pyjitc.front.generators")  # only programs with `yield` load it
 
 __all__ = ["Evaluator"]
@@ -311,6 +312,16 @@ class Evaluator(Operations):
         the container's type. The second item of the result is None only if the operand has no value yet."""
         return self.settle(x) if x.type is None or type(x) is Apply and x.holds else (x, x)
 
+    def settle_all(self, *lists):
+        """Settle the expressions in lists, in place. Returns the first that has no value yet, or None."""
+        for parts in lists:
+            for i, x in enumerate(parts):
+                if x.type is None:
+                    parts[i], av = self.settle(x)
+                    if av is None:
+                        return parts[i]
+        return None
+
     def fresh(self, made):
         """A container that this instruction makes: its type has its own type variables."""
         make = self.session.variable
@@ -374,12 +385,9 @@ class Evaluator(Operations):
         return meaning, VOID
 
     def nest(self, nest):
-        for parts in (nest.arguments, nest.operands):
-            for i, x in enumerate(parts):
-                if x.type is None:
-                    parts[i], av = self.settle(x)
-                    if av is None:
-                        return parts[i], None
+        missing = self.settle_all(nest.arguments, nest.operands)
+        if missing is not None:
+            return missing, None
         elements = [Operand(-1, x.type.dtype) if isinstance(x.type, Array) else x for x in nest.operands]
         proto = self.session.prototype(nest.kernel)
         if proto.code.co_flags & (_STARS | _KEYWORDS):  # a hole of a template passes the elements one by one
@@ -588,7 +596,7 @@ class Evaluator(Operations):
         if target is super:
             return self.super_(args, kwargs)
         if target is getattr or target is hasattr:
-            return self.attribute_by_name(target, args, kwargs)
+            return named_attributes.attribute_by_name(self, target, args, kwargs)
         rule = self.library.rule_of_kinds(target, args) or self.library.rule_for(target)
         if rule is not None:
             return self.call_by_rule(rule, target, args, kwargs)

@@ -6,7 +6,6 @@ import functools
 import operator
 import sys
 import types as pytypes
-from collections.abc import Mapping, Sequence
 from typing import Any, Callable
 
 from ..base.errors import did_you_mean
@@ -35,14 +34,13 @@ from .variables import Variables
 interpreted = lazy("pyjitc.runtime.interpreted")
 boxed = lazy(f"{__package__}.boxed")  # only programs that need the interpreter load it
 displays = lazy(f"{__package__}.displays")  # only programs with list displays load it
+matching = lazy(f"{__package__}.matching")  # only programs with `match` load it
 starred = lazy(f"{__package__}.starred")  # only programs that call functions with * or ** of any length load it
 
 __all__ = ["HANDLERS", "Operations", "static_value"]
 
 _VARARGS, _KEYWORDS, _GENERATOR = 0x04, 0x08, 0x20  # inspect.CO_VARARGS, CO_VARKEYWORDS, CO_GENERATOR
 _STREAMS = ("stdin", "stdout", "stderr")  # attributes of sys that programs replace
-# classes C for which `case C(n)` captures the object itself
-_SELF_MATCHING = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
 
 
 def _no_manager(cls: type) -> Mismatch:
@@ -307,71 +305,6 @@ class Operations(Variables):
             self.session.grow(variable, variable_type({name: old}, name) or Object)
         self.session.grow(variable, value.type)
         return boxed.by_python(setattr, Const(Object, cls), Const(Object, name), value, type=NoneType)
-
-    def attribute_by_name(self, target, args, kwargs):
-        """The result of getattr(x, "name"), getattr(x, "name", default) or hasattr(x, "name")."""
-        called, count = target.__name__, len(args)
-        if kwargs:
-            raise Mismatch(f"{called}() takes no keyword arguments")
-        if target is hasattr and count != 2:
-            raise Mismatch(f"hasattr expected 2 arguments, got {count}")
-        if not 2 <= count <= 3:
-            raise Mismatch(f"getattr expected at {'least 2' if count < 2 else 'most 3'} arguments, got {count}")
-        x, name, *default = args
-        if name.type is not Str:
-            raise Mismatch(f"attribute name must be string, not {describe(name.type)}" if sys.version_info >= (3, 11)
-                           else f"{called}(): attribute name must be string")
-        if isinstance(x.type, Exception_):
-            return (boxed.by_python(hasattr, x, name, type=Bool) if target is hasattr
-                    else boxed.by_python(getattr, *args))
-        if not name.known and (isinstance(x.type, ObjectOf) or x.type is NoneType) and not (
-                target is getattr and self.session.options.objects):
-            if target is hasattr:
-                return boxed.by_python(hasattr, x, name, type=Bool)
-            return self.library.attribute_named(x, name, default, self.start_of_name() if self.is_called() else None)
-        if not name.known:
-            raise NotConstant(f"the name that {called}() asks for must be a constant",
-                              "compare the name with each that it may be")
-        if target is getattr and not default:
-            return self.attribute(x, name.value)
-        if isinstance(x.type, ObjectOf):
-            if target is hasattr:
-                return boxed.by_python(hasattr, x, name, type=Bool)
-            return self.library.attribute_or(x, name, default[0])
-        there = self.has_attribute(x, name.value)
-        return Const(Bool, there) if target is hasattr else self.attribute(x, name.value) if there else default[0]
-
-    def is_called(self) -> bool:
-        """Whether the program calls the result of this instruction."""
-        shape, result = self.analysis.shape, self.inst.result
-        return any([reader.op in (generic.CALL, generic.CALL_STAR) and reader.args[0] is result
-                    for block in shape.users.get(result, ()) for reader in block.insts])
-
-    def start_of_name(self) -> str:
-        """The constant start of the name that getattr() looks up: "visit_" for `getattr(self, "visit_" + kind)`."""
-        made = self.analysis.shape.definitions.get(self.inst.args[2])
-        if made is None or made.op not in (generic.BINARY, generic.STRING) or made.attrs.get("op", "+") != "+":
-            return ""
-        first = self.written(made.args[0])
-        return first if type(first) is str else ""
-
-    def has_attribute(self, x: Expr, name: str) -> bool:
-        t = x.type
-        holder = t.value if isinstance(t, Singleton) else None
-        if isinstance(holder, pytypes.ModuleType):
-            if self.may_change(holder):
-                self.session.depend(vars(holder), name, vars(holder).get(name, UNKNOWN))
-            return hasattr(holder, name)
-        if isinstance(holder, type):
-            return self.class_attribute(holder, name) is not UNKNOWN or hasattr(type(holder), name)
-        if isinstance(t, Tuple) and t.cls is not None:
-            return self.class_attribute(t.cls, name) is not UNKNOWN
-        cls = type(holder) if isinstance(t, Singleton) else self.library.class_of(t)
-        if cls is None or isinstance(t, Function) or not (is_fixed(cls) or isinstance(holder, enum.Enum)):
-            raise NotNative(f"what attributes {describe(t)} has is not known when the function is compiled",
-                            "decide outside the compiled function")
-        self.class_attribute(cls, name)
-        return hasattr(cls if holder is None else holder, name)
 
     def setattr_(self, inst, operands):
         if isinstance(operands[0].type, ObjectOf):
@@ -796,61 +729,8 @@ class Operations(Variables):
     def reraise(self, inst, operands):
         return Raise([boxed.exception(x) if x.type is Object else x for x in operands], again=True)
 
-    def match_sequence(self, inst, operands):
-        if operands[0].type is Object:
-            return boxed.by_python(interpreted.is_sequence, operands[0], type=Bool)
-        cls = self.library.class_of(operands[0].type)
-        return Const(Bool, cls is not None and issubclass(cls, Sequence)
-                     and not issubclass(cls, (str, bytes, bytearray)))
-
-    def match_class(self, inst, operands):
-        subject, cls = operands
-        count, names = inst.attrs["count"], inst.attrs["kwnames"]
-        if subject.type is Object:
-            return boxed.by_python(interpreted.pattern_of_class, subject, cls, constant(count), constant(names))
-        if not (isinstance(cls.type, Singleton) and isinstance(cls.type.value, type)):
-            raise Mismatch("called match pattern must be a class")
-        wanted = cls.type.value
-        fits = self.library.rule_for(isinstance)([subject, cls], {})
-        if not fits.known:
-            raise NotNative("a class pattern for an exception is not compiled yet", "use isinstance")
-        if not fits.value:
-            return Const(NoneType, None)
-        parts = []
-        if count and wanted in _SELF_MATCHING and "__match_args__" not in vars(wanted):
-            if count > 1:
-                return Throw(TypeError, f"{wanted.__name__}() accepts 1 positional sub-pattern ({count} given)")
-            parts.append(subject)
-        elif count:
-            fields = getattr(wanted, "__match_args__", ())
-            if count > len(fields):
-                return Throw(TypeError, f"{wanted.__name__}() accepts {len(fields)} positional sub-pattern"
-                             f"{'' if len(fields) == 1 else 's'} ({count} given)")
-            names = (*fields[:count], *names)
-        for name in names:
-            try:
-                parts.append(self.attribute(subject, name))
-            except Mismatch as error:
-                if error.exception is AttributeError:
-                    return Const(NoneType, None)
-                raise
-        return Apply(structure.TUPLE_MAKE, *parts, cls=None)
-
-    def match_mapping(self, inst, operands):
-        if operands[0].type is Object:
-            return boxed.by_python(interpreted.is_mapping, operands[0], type=Bool)
-        cls = self.library.class_of(operands[0].type)
-        return Const(Bool, cls is not None and issubclass(cls, Mapping))
-
-    def match_keys(self, inst, operands):
-        if operands[0].type is Object:
-            return boxed.by_python(interpreted.keys_of, *operands)
-        return self.library.match_keys(*operands)
-
-    def match_rest(self, inst, operands):
-        if operands[0].type is Object:
-            return boxed.by_python(interpreted.without_keys, *operands)
-        return self.library.match_rest(*operands)
+    def match(self, inst, operands):
+        return matching.HANDLERS[inst.op](self, inst, operands)
 
     def with_leave(self, inst, operands):
         leave, exc = operands
@@ -936,10 +816,9 @@ HANDLERS = {
     generic.CELL_SET: E.cell_set, generic.CHECK_BOUND: E.check_bound, generic.IMPORT: E.import_,
     generic.IMPORT_FROM: E.import_from, generic.CATCH: E.catch, generic.EXC_MATCH: E.exc_match,
     generic.GROUP_MATCH: E.group_match, generic.GROUP_LEFT: E.group_left,
-    generic.EXC_ENTER: E.exc_enter, generic.EXC_LEAVE: E.exc_leave, generic.MATCH_SEQUENCE: E.match_sequence,
-    generic.MATCH_MAPPING: E.match_mapping, generic.MATCH_KEYS: E.match_keys,
-    generic.MATCH_REST: E.match_rest, generic.WITH_LEAVE: E.with_leave,
-    generic.MATCH_CLASS: E.match_class, generic.LENGTH: E.length, generic.GENERATOR_STATE: E.state,
+    generic.EXC_ENTER: E.exc_enter, generic.EXC_LEAVE: E.exc_leave, generic.WITH_LEAVE: E.with_leave,
+    **dict.fromkeys((generic.MATCH_SEQUENCE, generic.MATCH_MAPPING, generic.MATCH_KEYS, generic.MATCH_REST,
+                     generic.MATCH_CLASS), E.match), generic.LENGTH: E.length, generic.GENERATOR_STATE: E.state,
     generic.POLL: E.poll, generic.YIELD: E.no_yield, generic.BUILTIN: E.builtin, generic.UNSUPPORTED: E.unsupported,
     control.RAISE: E.raise_, control.RERAISE: E.reraise,
 }

@@ -7,9 +7,9 @@ import warnings
 
 from ..types.kinds import Undefined
 
-__all__ = ["iterate", "advance", "is_python_float", "NOTHING", "same", "fail", "warn", "put_state", "as_type",
-           "as_element", "store_all", "fold",
-           "identity", "combine_with", "mean_type", "insert_axes", "nan_identity", "chosen", "strided"]
+__all__ = ["iterate", "advance", "following", "is_python_float", "NOTHING", "same", "fail", "warn", "put_state",
+           "as_type", "as_element", "store_all", "fold", "identity", "combine_with", "mean_type", "insert_axes",
+           "nan_identity", "chosen", "strided"]
 
 
 def iterate(x):
@@ -19,6 +19,12 @@ def iterate(x):
 
 def advance(state):
     """(has, item, next state) of an iteration state; item and next state have no value where `has` is false."""
+    raise NotImplementedError
+
+
+def following(state):
+    """The iteration state after a step, for states whose fields are what holds the items, the position, the distance
+    from one position to the next where that may be another number than 1, and the number of items that are left."""
     raise NotImplementedError
 
 

@@ -15,7 +15,7 @@ from ..base.lazy import lazy
 from ..infer.constants import constant
 from ..infer.join import link_alike
 from ..infer.meaning import Apply, Call, CallValue, Const, Throw
-from ..ops import exceptions, memory, pyobject, structure
+from ..ops import arith, exceptions, memory, pyobject, structure
 from ..types.classes import OPERATORS
 from ..types.kinds import Bool, Float, Method, Object, ObjectOf, Singleton, Union
 from . import intrinsics, kinds, operations
@@ -59,6 +59,15 @@ def _warn(args, kwargs):
     return Apply(exceptions.WARN, message=args[0].value, cls=args[1].type.value if len(args) > 1 else RuntimeWarning)
 
 
+def _following(args, kwargs):
+    state = args[0]
+    holder, at, *distance, left = [Apply(structure.STRUCT_GET, state, field=name) for name, _ in state.type.members]
+    one = constant(1)
+    moved = Apply(arith.IADD, at, *distance, flags="nsw") if distance else Apply(arith.IADD, at, one, flags="nuw nsw")
+    left = Apply(arith.ISUB, left, one, flags="nuw nsw")
+    return Apply(structure.PACK, holder, moved, *distance, left, name=state.type.name)
+
+
 def _put_state(args, kwargs):
     it, state = args
     link_alike(it.type.state, state.type)  # the state types of an iterator that was passed on are fixed already
@@ -73,6 +82,7 @@ RULES = {
     intrinsics.iterate: lambda args, kwargs: protocol_of(args[0].type).iterate(args[0]),
     intrinsics.advance: lambda args, kwargs: protocol_of(args[0].type).step(args[0]),
     intrinsics.same: lambda args, kwargs: operations.same_item(*args),
+    intrinsics.following: _following,
     intrinsics.put_state: _put_state,
     **{name: (lambda args, kwargs, name=name: reductions.RULES[name](args, kwargs)) for name in (
         intrinsics.fold, intrinsics.combine_with, intrinsics.mean_type, intrinsics.insert_axes, intrinsics.nan_identity,

@@ -135,61 +135,74 @@ def of(t: kinds.Type) -> Type:
     found = of_scalar(t) or _WITHOUT_PARTS.get(t)
     if found is not None:
         return found
-    if isinstance(t, kinds.Dual):
-        return of(t.wide)
-    if isinstance(t, kinds.Array):
-        return Array(of(t.dtype), t.ndim, t.layout, not t.writable, aligned=t.aligned)
-    if isinstance(t, kinds.Record):
-        return from_dtype(t.dtype)
-    if isinstance(t, kinds.RecordView):
-        return of(t.parts[0].dtype)
-    if isinstance(t, kinds.Tuple):
-        parts = [of(x) for x in t.elements]
-        if not hasattr(t.cls, "_fields"):  # None, or a subclass of tuple that is no named tuple
-            return Tuple(parts)
-        if parts and is_homogeneous(*parts):
-            return NamedUniTuple(parts[0], len(parts), t.cls)
-        return NamedTuple(parts, t.cls)
-    if isinstance(t, kinds.Union):
-        members = [m for m in t.members if m is not kinds.NoneType]
-        return Optional(of(members[0])) if len(members) == 1 else Dummy(str(t))
-    if isinstance(t, kinds.DType):
-        return DType(of(t.scalar))
-    if isinstance(t, kinds.Slice):
-        return slice3_type if t.step is not kinds.NoneType else slice2_type
-    if isinstance(t, kinds.Singleton):
-        value = t.value
-        if isinstance(value, type) and "class_type" in vars(value):
-            return value.class_type
-        if isinstance(value, (enum.Enum, enum.EnumMeta)) and (found := enum_type(value)) is not None:
-            return found
-        if hasattr(value, "py_func"):
-            return Dispatcher(value)
-        return Module(value) if type(value) is type(np) else Function(value)
-    if isinstance(t, kinds.Instance) and t.cls is npy_rng.type.cls:
-        return npy_rng
-    if isinstance(t, kinds.List):
-        return List(of(t.item), True)
-    if isinstance(t, kinds.Set):
-        return Set(of(t.item), True)
-    if isinstance(t, kinds.Dict):
-        return DictType(of(t.keys), of(t.values))
-    if isinstance(t, kinds.Attributes) and isinstance(t, _foreign.PointerType):
-        return CPointer(of(t.key[2].scalar))
-    if isinstance(t, kinds.ObjectOf):
-        if "class_type" in vars(t.cls):
-            return t.cls.class_type.instance_type
-        found = registered(t.cls)
-        if found is not None:
-            try:
-                made = found(object.__new__(t.cls), None)
-            except (AttributeError, TypeError):  # its type depends on what the object holds
-                return Dummy(str(t))
-            if isinstance(made, StructRef) and made.declared and not made._fields:
-                made = copy.copy(made)
-                made.fields_known = False
-            return made
+    made = next((_OF_KINDS[kind] for kind in type(t).__mro__ if kind in _OF_KINDS), _without_meaning)
+    return made(t)
+
+
+def _without_meaning(t: kinds.Type) -> Type:
+    """The type for one to which no type of Numba corresponds."""
     return Dummy(str(t))
+
+
+def _of_array(t: kinds.Array) -> Type:
+    return Array(of(t.dtype), t.ndim, t.layout, not t.writable, aligned=t.aligned)
+
+
+def _of_tuple(t: kinds.Tuple) -> Type:
+    parts = [of(x) for x in t.elements]
+    if not hasattr(t.cls, "_fields"):  # None, or a subclass of tuple that is no named tuple
+        return Tuple(parts)
+    if parts and is_homogeneous(*parts):
+        return NamedUniTuple(parts[0], len(parts), t.cls)
+    return NamedTuple(parts, t.cls)
+
+
+def _of_union(t: kinds.Union) -> Type:
+    members = [m for m in t.members if m is not kinds.NoneType]
+    return Optional(of(members[0])) if len(members) == 1 else _without_meaning(t)
+
+
+def _of_singleton(t: kinds.Singleton) -> Type:
+    value = t.value
+    if isinstance(value, type) and "class_type" in vars(value):
+        return value.class_type
+    if isinstance(value, (enum.Enum, enum.EnumMeta)) and (found := enum_type(value)) is not None:
+        return found
+    if hasattr(value, "py_func"):
+        return Dispatcher(value)
+    return Module(value) if type(value) is type(np) else Function(value)
+
+
+def _of_object(t: kinds.ObjectOf) -> Type:
+    if "class_type" in vars(t.cls):
+        return t.cls.class_type.instance_type
+    found = registered(t.cls)
+    if found is None:
+        return _without_meaning(t)
+    try:
+        made = found(object.__new__(t.cls), None)
+    except (AttributeError, TypeError):  # its type depends on what the object holds
+        return _without_meaning(t)
+    if isinstance(made, StructRef) and made.declared and not made._fields:
+        made = copy.copy(made)
+        made.fields_known = False
+    return made
+
+
+# kind of types -> function that returns the Numba type for a type of this kind, or of a kind derived from it
+_OF_KINDS: dict[type, typing.Callable[[typing.Any], Type]] = {
+    kinds.Dual: lambda t: of(t.wide), kinds.Array: _of_array, kinds.Record: lambda t: from_dtype(t.dtype),
+    kinds.RecordView: lambda t: of(t.parts[0].dtype), kinds.Tuple: _of_tuple, kinds.Union: _of_union,
+    kinds.DType: lambda t: DType(of(t.scalar)),
+    kinds.Slice: lambda t: slice3_type if t.step is not kinds.NoneType else slice2_type,
+    kinds.Singleton: _of_singleton,
+    kinds.Instance: lambda t: npy_rng if t.cls is npy_rng.type.cls else _without_meaning(t),
+    kinds.List: lambda t: List(of(t.item), True), kinds.Set: lambda t: Set(of(t.item), True),
+    kinds.Dict: lambda t: DictType(of(t.keys), of(t.values)),
+    kinds.Attributes: lambda t: CPointer(of(t.key[2].scalar)) if isinstance(t, _foreign.PointerType)
+    else _without_meaning(t),
+    kinds.ObjectOf: _of_object,
+}
 
 
 _NAMES = {name: value for part in "abstract scalars arrays containers literals functions classes iterators".split()

@@ -1,6 +1,6 @@
 """A copy of a function in which calls in a parallel loop are replaced by the bodies of the functions that they call.
 
-`parallel.py` asks the copy which elements of arrays iterations share: `deposit(grid, i)` changes elements as statements
+`elements.py` asks the copy which elements of arrays iterations share: `deposit(grid, i)` changes elements as statements
 in the loop do. The function itself keeps its calls, which are frames of tracebacks.
 Before:  for i: invoke {callee: deposit} (grid, i)         the copy:  for i: x = array_load grid, i ; ...
 A function that calls itself, one of the library and a large one stay calls in the copy: their effects on elements are

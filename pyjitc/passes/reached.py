@@ -18,14 +18,15 @@ from ..ops.structure import SELECT, TUPLE_AT, TUPLE_GET, TUPLE_MAKE, UNION_CAST,
 from ..types import kinds as k
 from . import counted
 from .alias import VIEW
+from .axes import indices_of
 from .counted import Affine
 from .inline import callees
+from .selected import chosen, literal, positive, unclipped
 
-__all__ = ["Access", "Reached", "chosen", "single_choice"]
+__all__ = ["Access", "Reached"]
 
 _PARTS = (TUPLE_AT, TUPLE_GET, UNION_GET, UNION_CAST)
 _HELD = ir.CELLS | ir.ITEMS | ir.TABLES  # memory that holds arrays
-_MIN = {a.ILT: True, a.ILE: True, a.IGT: False, a.IGE: False}  # comparison -> whether it chooses the lesser if true
 _QUOTIENTS = (a.IFLOORDIV, a.IFLOORDIV_CK)
 
 
@@ -93,7 +94,7 @@ class Reached:
             if count is not None:
                 self.inner.update({p: (count, step) for p, step in count.steps.items()})
         # value -> a number that it is not below if the loop makes iterations
-        self.trips = trips = self.form(_positive(region.count.start[region.count.left]))
+        self.trips = trips = self.form(positive(region.count.start[region.count.left]))
         self.least = {v: 1 - trips.constant for v, c in trips.terms.items() if len(trips.terms) == 1 and c == 1}
         self.unknown: list[ir.Inst] = []  # calls that may change arrays which are not among their arguments
         self.accesses = [one for block in region.loop.blocks for inst in block.insts
@@ -131,10 +132,10 @@ class Reached:
                     one = Access(inst, array, root, stores, {**facts, **taken}, always)
                     one.conditions, one.differ = self._conditions(block), self._differences(block)
                     exact = [self.form(v) for v in indices] if indices is not None else self._everything(array)
-                    one.index = self._places(root, views, exact, self.form, lambda v: v)
+                    one.index = indices_of(root, views, exact, self.form, lambda v: v)
                     if indices is not None:
                         likely = [self.likely(v) for v in indices]
-                        one.likely = self._places(root, views, likely, self.likely, _unclipped)
+                        one.likely = indices_of(root, views, likely, self.likely, unclipped)
                     if root.inst is not None and root.inst.op is TUPLE_AT and root in self.region.defined:
                         # a promise of the program: the items of a tuple are different arrays
                         one.index["item"] = self.form(root.inst.args[1])
@@ -150,7 +151,7 @@ class Reached:
         made, found = array.inst, []
         for axis in range(array.type.ndim):
             v = ir.Value(k.Int)
-            self.all_of[v] = self.form(_positive(made.args[2 + axis])) if made is not None and (
+            self.all_of[v] = self.form(positive(made.args[2 + axis])) if made is not None and (
                 made.op is memory.ARRAY_VIEW) else None
             found.append(Affine(0, {v: 1}))
         return found
@@ -440,7 +441,7 @@ class Reached:
             one, step = self.inner[v]
             first = self.form(one.start[v])
             if high == (step > 0):
-                trips = self.form(_positive(one.start[one.left]))
+                trips = self.form(positive(one.start[one.left]))
                 first = first.plus(trips.plus(Affine(1, {}), -1).times(step), 1)
             return first.times(c)
         made = v.inst
@@ -528,112 +529,6 @@ class Reached:
     def _moves(self, v: ir.Value) -> bool:
         return any(x in self.region.counters for x in self.likely(v).terms)
 
-    # -- axes
-
-    def _places(self, root: ir.Value, views, forms, affine, begin) -> dict[Any, Affine]:
-        """The index along axes of `root` of an element at the indices `forms` of the last of some views of it, each of
-        which is taken of the one before; axes along which it is not known are left out. affine: the affine form of a
-        value; begin: the value that is taken for the start of a slice."""
-        if not views:
-            return dict(enumerate(forms))
-        if type(root.type) is not k.Array:
-            return {}
-        found: dict[Any, Affine] = {axis: Affine(0, {}) for axis in range(root.type.ndim)}
-        names = {root, views[0].inst.args[0]}  # the latter may be a choice between arrays, of which this one is chosen
-        row = False  # whether the view before is a row or column, in which all views of it are
-        for view in views:
-            made = view.inst
-            if made is None or made.op is not memory.ARRAY_VIEW or view.type.dtype is not root.type.dtype:
-                return {}
-            _, offset, *sizes = made.args
-            moves = [_moved(x, root, names, affine, begin) for x in _summands(offset)]
-            if view is views[-1]:
-                for stride, form in zip(sizes[view.type.ndim:], forms):
-                    axis, factor = _along(stride, root, names)
-                    moves.append((axis, None if factor is None else form.times(factor)))
-            if root.type.ndim > 1 and not row:
-                n = view.type.ndim
-                if not any([axis is not None and form is not None and (form.terms or form.constant)
-                            for axis, form in moves[:len(moves) - (n if view is views[-1] else 0)]]) and not all(
-                        [_is_within(*one, root, names) for one in zip(sizes[:n], sizes[n:])]):
-                    return {}
-                row = n == 1
-            for axis, form in moves:
-                if axis is None:
-                    return {}
-                if form is None:
-                    found.pop(axis, None)
-                elif axis in found:
-                    found[axis] = found[axis].plus(form, 1)
-        return found
-
-
-def _summands(v: ir.Value) -> list[ir.Value]:
-    if v.inst is not None and v.inst.op in (a.IADD, a.IADD_CK):
-        return [x for part in v.inst.args for x in _summands(part)]
-    return [v]
-
-
-def _moved(v: ir.Value, root: ir.Value, names, affine, begin) -> tuple[int | None, Affine | None]:
-    """(axis, number of elements) of a summand of an offset; None for what is not known."""
-    axis, factor = _along(v, root, names)
-    if factor is not None:
-        return axis, Affine(factor, {})
-    made = v.inst
-    if made is not None and made.op in (a.IMUL, a.IMUL_CK):
-        for x, stride in (made.args, made.args[::-1]):
-            along, factor = _along(stride, root, names)
-            if factor is not None:
-                return along, affine(begin(x)).times(factor)
-    return axis, None
-
-
-def _along(stride: ir.Value, root: ir.Value, names) -> tuple[int | None, int | None]:
-    """(axis of `root`, number of elements) of a step of so many bytes; None for what is not known. names: the values
-    that are `root`."""
-    made = stride.inst
-    if made is None:
-        return None, None
-    if made.op is memory.ARRAY_STRIDE and made.args[0] in names:
-        return made.attrs["axis"], 1
-    if made.op is control.CONST:
-        axis, item = {"C": root.type.ndim - 1, "F": 0}.get(root.type.layout), memory.item_bytes(root.type.dtype)
-        value = made.attrs["value"]
-        return (0, 0) if value == 0 else (None, None) if axis is None or value % item else (axis, value // item)
-    if made.op is a.INEG:
-        axis, factor = _along(made.args[0], root, names)
-        return axis, None if factor is None else -factor
-    if made.op in (a.IMUL, a.IMUL_CK):
-        for x, other in (made.args, made.args[::-1]):
-            axis, factor = _along(other, root, names)
-            if axis is not None:
-                by = x.inst.attrs["value"] if x.inst is not None and x.inst.op is control.CONST else None
-                return axis, None if factor is None or by is None else factor * by
-    if made.op is SELECT:  # a length of one is repeated by steps of no bytes
-        found = [one for x in made.args[1:] if (one := _along(x, root, names)) != (0, 0)]
-        return found[0] if len(found) == 1 else (None, None)
-    return None, None
-
-
-def _is_within(length: ir.Value, stride: ir.Value, root: ir.Value, names) -> bool:
-    """Whether a view that steps over neighbouring elements stays in one row, as far as is known: not that of `ravel`,
-    whose length is a product."""
-    made = length.inst
-    if stride.inst is None or stride.inst.op is not control.CONST or (
-            root.inst is not None and root.inst.op is memory.ARRAY_NEW and length in root.inst.args):
-        return True
-    if made is None:
-        return False
-    if made.op is memory.ARRAY_DIM:
-        return made.args[0] in names or made.args[0].inst is not None and made.args[0].inst.op is memory.ARRAY_VIEW
-    if made.op is control.CONST:
-        return made.attrs["value"] in (0, 1)
-    if made.op is SELECT:
-        return all([_literal(x) is not None or _is_within(x, stride, root, names) for x in made.args[1:]])
-    return made.op in (a.ISUB, a.ISUB_CK, a.IADD, a.IADD_CK, a.IFLOORDIV, a.ISHR) and any(
-        [_is_within(x, stride, root, names) for x in made.args])
-
-
 def _is_part(made: ir.Inst) -> bool:
     """Whether an instruction reads a value from what holds it."""
     return made.op in _PARTS or bool(ir.regions_read(made.op.effects) & _HELD) and bool(made.args)
@@ -658,87 +553,6 @@ def _index_of(v: ir.Value) -> ir.Value | None:
     if made is not None and made.op in (a.IMUL, a.IMUL_CK):
         for x, step in (made.args, made.args[::-1]):
             one = step.inst
-            if one is not None and one.op is memory.ARRAY_STEP and _literal(one.args[2]) == one.attrs["size"]:
+            if one is not None and one.op is memory.ARRAY_STEP and literal(one.args[2]) == one.attrs["size"]:
                 return x
     return None
-
-
-def _unclipped(v: ir.Value) -> ir.Value:
-    """The start of a slice, where the array is not so short that the slice is clipped: of select(length > 2, 2, length)
-    the 2, of select(length < 1, 0, length - 1) the latter."""
-    while (made := v.inst) is not None and made.op is SELECT:
-        test, *ways = [_literal(x) for x in made.args]
-        if test is not None:
-            v = made.args[1 if test else 2]
-        elif (ways[0] is None) != (ways[1] is None):
-            v = made.args[1 if (ways[0] is None) == (0 in ways) else 2]
-        else:
-            rest = [x for x in made.args[1:] if x.inst is None or x.inst.op is not memory.ARRAY_DIM]
-            if len(rest) != 1:
-                break
-            v = rest[0]
-    return v
-
-
-def _literal(v: ir.Value):
-    return v.inst.attrs["value"] if v.inst is not None and v.inst.op is control.CONST else None
-
-
-def _positive(v: ir.Value) -> ir.Value:
-    """What a length is where it is positive: of select(test, n, 0) the n."""
-    while v.inst is not None and v.inst.op is SELECT and 0 in (ways := [_literal(x) for x in v.inst.args[1:]]):
-        v = v.inst.args[2 - ways.index(0)]
-    return v
-
-
-def single_choice(v: ir.Value, region) -> tuple[ir.Value, ir.Value, ir.Value] | None:
-    """(test, value where it holds, value otherwise) of a value that an `if` chooses."""
-    block = region.defs.block_of[v]
-    ways: dict[bool, ir.Value] = {}
-    test: Any = None
-    for source, branch, edge in region.edges[block]:
-        value = edge.args[block.params.index(v)]
-        while branch.op is control.JUMP and len(region.edges[source]) == 1:
-            source, branch, edge = region.edges[source][0]
-        if branch.op is not control.BRANCH or ways and branch.args[0] is not test:
-            return None
-        test = branch.args[0]
-        ways[edge is branch.targets[0]] = value
-    return (test, ways[True], ways[False]) if len(ways) == 2 == len(region.edges[block]) else None
-
-
-def chosen(v: ir.Value, region) -> tuple[bool | None, ir.Value, ir.Value] | None:
-    """(whether it is the lesser, x, y) of a minimum or maximum of two values, written as such or as an `if`; (None, x,
-    y) of an index x that is y where it is negative, counted from the end."""
-    if v.inst is not None and v.inst.op is not SELECT:
-        return None
-    choice = v.inst.args if v.inst is not None else single_choice(v, region)
-    if choice is None:
-        return None
-    test, yes, no = choice
-    compared = test.inst
-    if compared is None or compared.op not in _MIN:
-        return None
-    x, y = compared.args
-    if compared.op is a.ILT and _literal(y) == 0 and _equal(x, no) and yes.inst is not None and (
-            yes.inst.op in (a.IADD, a.IADD_CK) and x in yes.inst.args):
-        return None, x, yes
-    if _equal(x, yes) and _equal(y, no):
-        return _MIN[compared.op], yes, no
-    return (not _MIN[compared.op], yes, no) if _equal(x, no) and _equal(y, yes) else None
-
-
-def _equal(x: ir.Value, y: ir.Value) -> bool:
-    """Whether two values are the same number of 64 bits, or equal constants."""
-    x, y = _uncast(x), _uncast(y)
-    if x is y:
-        return True
-    made, other = x.inst, y.inst
-    return (made is not None and other is not None and made.op is other.op is control.CONST
-            and {x.type, y.type} <= counted.WIDE and bool(made.attrs["value"] == other.attrs["value"]))
-
-
-def _uncast(v: ir.Value) -> ir.Value:
-    while v.inst is not None and v.inst.op is a.CAST and {v.type, v.inst.args[0].type} <= counted.WIDE:
-        v = v.inst.args[0]
-    return v

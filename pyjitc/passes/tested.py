@@ -21,8 +21,9 @@ from .apart import ways_apart
 from .chunk_cost import greater, lesser
 from .counted import Affine
 from .operands import Overlap, constant_of
-from .reached import Access, Reached, single_choice
+from .reached import Access, Reached
 from .rewrite import Builder, clone_inst, drop_flags
+from .selected import single_choice
 
 __all__ = ["Ends", "Inspection", "Meeting", "meetings"]
 
@@ -136,9 +137,9 @@ class _Values:
 
 
 class _Test:
-    cost = 0  # the least work of an iteration for which it is worth to test
-
     """A test of an array to which iterations store. inst: the store that a warning shows."""
+
+    cost = 0  # the least work of an iteration for which it is worth to test
 
     def __init__(self, reached: Reached, accesses: list[Access]):
         self.reached, self.accesses = reached, accesses

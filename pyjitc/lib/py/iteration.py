@@ -15,7 +15,8 @@ from ...ops.arith import IADD, IMUL, ISUB
 from ...ops.memory import ARRAY_DIM, ARRAY_LOAD, CELL_LOAD, CELL_STORE
 from ...ops.structure import PACK, RANGE_GET, RANGE_MAKE, STRUCT_GET, STRUCT_MAKE, TUPLE_AT
 from ...types.kinds import Ended
-from ..intrinsics import NOTHING, advance, iterate, put_state, same
+from ..build import provoked
+from ..intrinsics import NOTHING, advance, following, iterate, put_state, same
 from ..protocol import State
 from ..rule import intrinsic
 
@@ -98,12 +99,8 @@ def tuple_iterate(t):
 
 
 def tuple_step(s):
-    t = STRUCT_GET(s, field="0")
-    i = STRUCT_GET(s, field="1")
-    left = STRUCT_GET(s, field="2")
-    if left > 0:
-        following = PACK(t, IADD(i, 1, flags="nuw nsw"), ISUB(left, 1, flags="nuw nsw"), name="tuple_iterator")
-        return True, TUPLE_AT(t, i), following
+    if STRUCT_GET(s, field="2") > 0:
+        return True, TUPLE_AT(STRUCT_GET(s, field="0"), STRUCT_GET(s, field="1")), following(s)
     return False, NOTHING, s
 
 
@@ -122,12 +119,8 @@ def elements_iterate(a):
 
 
 def element_step(s):
-    a = STRUCT_GET(s, field="0")
-    i = STRUCT_GET(s, field="1")
-    left = STRUCT_GET(s, field="2")
-    if left > 0:
-        following = PACK(a, IADD(i, 1, flags="nuw nsw"), ISUB(left, 1, flags="nuw nsw"), name="element_iterator")
-        return True, ARRAY_LOAD(a, i), following
+    if STRUCT_GET(s, field="2") > 0:
+        return True, ARRAY_LOAD(STRUCT_GET(s, field="0"), STRUCT_GET(s, field="1")), following(s)
     return False, NOTHING, s
 
 
@@ -141,13 +134,8 @@ def array_reversed(a):
 
 
 def array_step(s):
-    a = STRUCT_GET(s, field="0")
-    i = STRUCT_GET(s, field="1")
-    step = STRUCT_GET(s, field="2")
-    left = STRUCT_GET(s, field="3")
-    if left > 0:
-        return (True, a[i],
-                PACK(a, IADD(i, step, flags="nsw"), step, ISUB(left, 1, flags="nuw nsw"), name="array_iterator"))
+    if STRUCT_GET(s, field="3") > 0:
+        return True, STRUCT_GET(s, field="0")[STRUCT_GET(s, field="1")], following(s)
     return False, NOTHING, s
 
 
@@ -477,17 +465,8 @@ def extreme_by(iterable, name, key, default):
         rest = state[2]
 
 
-def _message(function, *args) -> str:
-    """The interpreter's message for a wrong call, which depends on its version."""
-    try:
-        function(*args)
-    except (TypeError, ValueError) as error:
-        return str(error)
-    return ""
-
-
-OLD_MESSAGES = "arg is" in _message(max, ())
-NOTHING_TO_REDUCE = _message(functools.reduce, max, ())
+OLD_MESSAGES = "arg is" in provoked(max, ())
+NOTHING_TO_REDUCE = provoked(functools.reduce, max, ())
 
 PROTOCOLS = {
     "tuple_iterator": State(tuple_step), "array_iterator": State(array_step), "element_iterator": State(element_step),

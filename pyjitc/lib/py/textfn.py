@@ -5,7 +5,7 @@ from ...ops.text import (
     BYTEARRAY_AT, BYTEARRAY_LEN, BYTEARRAY_SET, BYTEARRAY_SLICE, BYTES_AT, BYTES_LEN, BYTES_SLICE, STR_CHAR, STR_CODE,
     STR_FORM, STR_LEN, STR_SEARCH, STR_SLICE,
 )
-from ..intrinsics import NOTHING, advance
+from ..intrinsics import NOTHING, advance, following
 from ..protocol import State
 
 __all__ = ["PROTOCOLS", "bytearray_item", "bytearray_iterate", "bytearray_of", "bytearray_reversed", "bytes_item",
@@ -14,13 +14,17 @@ __all__ = ["PROTOCOLS", "bytearray_item", "bytearray_iterate", "bytearray_of", "
            "sorted_characters", "str_item", "str_iterate", "str_part", "str_reversed"]
 
 
-def str_item(s, i):
-    n = STR_LEN(s)
+def place(i, n, message):
+    """The position of item i of n, counted from the front."""
     if i < 0:
         i = IADD(i, n)
     if i < 0 or i >= n:
-        raise IndexError("string index out of range")
-    return STR_CHAR(STR_CODE(s, i, STR_FORM(s)))
+        raise IndexError(message)
+    return i
+
+
+def str_item(s, i):
+    return STR_CHAR(STR_CODE(s, place(i, STR_LEN(s), "string index out of range"), STR_FORM(s)))
 
 
 def clipped(i, n):
@@ -64,12 +68,8 @@ def str_reversed(s):
 
 def str_step(state):
     s = STRUCT_GET(state, field="0")
-    i = STRUCT_GET(state, field="1")
-    step = STRUCT_GET(state, field="2")
-    left = STRUCT_GET(state, field="3")
-    if left > 0:
-        return (True, STR_CHAR(STR_CODE(s, i, STR_FORM(s))),
-                PACK(s, IADD(i, step, flags="nsw"), step, ISUB(left, 1, flags="nuw nsw"), name="str_iterator"))
+    if STRUCT_GET(state, field="3") > 0:
+        return True, STR_CHAR(STR_CODE(s, STRUCT_GET(state, field="1"), STR_FORM(s))), following(state)
     return False, NOTHING, state
 
 
@@ -148,12 +148,7 @@ def bytearray_of(state):
 
 
 def bytes_item(b, i):
-    n = BYTES_LEN(b)
-    if i < 0:
-        i = IADD(i, n)
-    if i < 0 or i >= n:
-        raise IndexError("index out of range")
-    return BYTES_AT(b, i)
+    return BYTES_AT(b, place(i, BYTES_LEN(b), "index out of range"))
 
 
 def bytes_part(b, start, stop):
@@ -176,34 +171,19 @@ def bytes_reversed(b):
 
 
 def bytes_step(state):
-    b = STRUCT_GET(state, field="0")
-    i = STRUCT_GET(state, field="1")
-    step = STRUCT_GET(state, field="2")
-    left = STRUCT_GET(state, field="3")
-    if left > 0:
-        return (True, BYTES_AT(b, i),
-                PACK(b, IADD(i, step, flags="nsw"), step, ISUB(left, 1, flags="nuw nsw"), name="bytes_iterator"))
+    if STRUCT_GET(state, field="3") > 0:
+        return True, BYTES_AT(STRUCT_GET(state, field="0"), STRUCT_GET(state, field="1")), following(state)
     return False, NOTHING, state
 
 
 def bytearray_item(b, i):
-    n = BYTEARRAY_LEN(b)
-    if i < 0:
-        i = IADD(i, n)
-    if i < 0 or i >= n:
-        raise IndexError("bytearray index out of range")
-    return BYTEARRAY_AT(b, i)
+    return BYTEARRAY_AT(b, place(i, BYTEARRAY_LEN(b), "bytearray index out of range"))
 
 
 def set_byte(b, i, value):
     if value < 0 or value > 255:
         raise ValueError("byte must be in range(0, 256)")
-    n = BYTEARRAY_LEN(b)
-    if i < 0:
-        i = IADD(i, n)
-    if i < 0 or i >= n:
-        raise IndexError("bytearray index out of range")
-    BYTEARRAY_SET(b, i, value)
+    BYTEARRAY_SET(b, place(i, BYTEARRAY_LEN(b), "bytearray index out of range"), value)
 
 
 def bytearray_iterate(b):
@@ -234,13 +214,8 @@ def memory_reversed(m):
 
 
 def memory_step(state):
-    m = STRUCT_GET(state, field="0")
-    i = STRUCT_GET(state, field="1")
-    step = STRUCT_GET(state, field="2")
-    left = STRUCT_GET(state, field="3")
-    if left > 0:
-        return (True, m[i],
-                PACK(m, IADD(i, step, flags="nsw"), step, ISUB(left, 1, flags="nuw nsw"), name="memory_iterator"))
+    if STRUCT_GET(state, field="3") > 0:
+        return True, STRUCT_GET(state, field="0")[STRUCT_GET(state, field="1")], following(state)
     return False, NOTHING, state
 
 

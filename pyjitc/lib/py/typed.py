@@ -7,11 +7,12 @@ import sys
 from ...infer.meaning import Apply, Call
 from ...ops.localtables import LOCAL_CLAIM, LOCAL_GET, LOCAL_LEN, LOCAL_REMOVE, LOCAL_STORE
 from ...ops.natives import NATIVE_LEN
-from ...ops.owned import OWNED_KEY, OWNED_LAST, OWNED_NEXT, OWNED_SLOT
+from ...ops.owned import OWNED_GET, OWNED_KEY, OWNED_LAST, OWNED_NEXT, OWNED_SLOT
 from ...ops.structure import PACK, STRUCT_GET
 from ..build import unpolled
 from ..intrinsics import NOTHING
 from ..protocol import Protocol, State
+from ..rule import intrinsic
 from . import natives
 from .owned import (
     as_item, as_value, begin, can_ask, delete, empty, extend, found, has_references, is_dict, is_like, is_list, is_set,
@@ -156,11 +157,23 @@ def items_of_list(x):
 
 
 def step_of_list(s):
-    x = STRUCT_GET(s, field="0")
     i = STRUCT_GET(s, field="1")
-    if i < NATIVE_LEN(native(x)):
-        return True, natives.get(native(x), i), PACK(x, i + 1, name="typed_list_iterator")
+    if i < NATIVE_LEN(iterated(s)):
+        return True, natives.get(iterated(s), i), moved_to(s, i + 1)
     return False, NOTHING, s
+
+
+@intrinsic
+def iterated(s):
+    """The native list or table over which an iterator runs."""
+    return Apply(OWNED_GET, Apply(STRUCT_GET, s, field="0"))
+
+
+@intrinsic
+def moved_to(s, position):
+    """The state `s` of an iterator, of which the last field is the position, at another position."""
+    *kept, _ = [Apply(STRUCT_GET, s, field=name) for name, _ in s.type.members]
+    return Apply(PACK, *kept, position, name=s.type.name)
 
 
 @unpolled
@@ -182,7 +195,9 @@ def equal_to(x, y):
     return True
 
 
-class Dict:
+class _Table:
+    """The methods that dicts and sets share."""
+
     def _begin(self):
         begin(self)
 
@@ -197,6 +212,23 @@ class Dict:
     def __bool__(self):
         return LOCAL_LEN(native(self)) > 0
 
+    def __contains__(self, key):
+        return slot_of(self, key) >= 0
+
+    def __ior__(self, other):
+        self.update(other)
+        return self
+
+    def clear(self):
+        empty(native(self))
+
+    def copy(self):
+        made = like(self)
+        made.update(self)
+        return made
+
+
+class Dict(_Table):
     def __getitem__(self, key):
         key = found(self, key)
         return LOCAL_GET(native(self), OWNED_SLOT(native(self), key), key)
@@ -207,9 +239,6 @@ class Dict:
     def __delitem__(self, key):
         key = found(self, key)
         LOCAL_REMOVE(native(self), OWNED_SLOT(native(self), key), key, must=True)
-
-    def __contains__(self, key):
-        return slot_of(self, key) >= 0
 
     def __eq__(self, other):
         if is_dict(other):
@@ -229,10 +258,6 @@ class Dict:
             made.update(other)
             return made
         return NotImplemented
-
-    def __ior__(self, other):
-        self.update(other)
-        return self
 
     def get(self, key, default=None, /):
         at = slot_of(self, key)
@@ -269,14 +294,6 @@ class Dict:
         LOCAL_REMOVE(native(self), at, key, must=False)
         return key, value
 
-    def clear(self):
-        empty(native(self))
-
-    def copy(self):
-        made = like(self)
-        made.update(self)
-        return made
-
     def update(self, items=(), /):
         if is_dict(items):
             for key, value in items.items():
@@ -291,8 +308,11 @@ class Dict:
 
     def _following(self, at, size):
         """(the slot after the next key, that key), for the interpreter's iterator."""
-        at = following(self, at, size, "dictionary changed size during iteration")
+        at = following(self, at, size, DICT_CHANGED)
         return at + 1, OWNED_KEY(native(self), at)
+
+
+DICT_CHANGED, SET_CHANGED = "dictionary changed size during iteration", "Set changed size during iteration"
 
 
 def put(x, key, value):
@@ -305,6 +325,11 @@ def slot_from(x, at, size, message):
     if LOCAL_LEN(native(x)) != size:
         raise RuntimeError(message)
     return OWNED_NEXT(native(x), at)
+
+
+def next_slot(s, message):
+    """The slot of the key at which an iterator is, or of the next one; -1 where there is none."""
+    return slot_from(STRUCT_GET(s, field="0"), STRUCT_GET(s, field="2"), STRUCT_GET(s, field="1"), message)
 
 
 def following(x, at, size, message):
@@ -356,10 +381,9 @@ def keys_of_dict(x):
 
 
 def step_of_keys(s):
-    x, size = STRUCT_GET(s, field="0"), STRUCT_GET(s, field="1")
-    at = slot_from(x, STRUCT_GET(s, field="2"), size, "dictionary changed size during iteration")
+    at = next_slot(s, DICT_CHANGED)
     if at >= 0:
-        return True, OWNED_KEY(native(x), at), PACK(x, size, at + 1, name="typed_dict_keyiterator")
+        return True, OWNED_KEY(iterated(s), at), moved_to(s, at + 1)
     return False, NOTHING, s
 
 
@@ -368,11 +392,9 @@ def values_of_dict(x):
 
 
 def step_of_values(s):
-    x, size = STRUCT_GET(s, field="0"), STRUCT_GET(s, field="1")
-    at = slot_from(x, STRUCT_GET(s, field="2"), size, "dictionary changed size during iteration")
+    at = next_slot(s, DICT_CHANGED)
     if at >= 0:
-        value = LOCAL_GET(native(x), at, OWNED_KEY(native(x), at))
-        return True, value, PACK(x, size, at + 1, name="typed_dict_valueiterator")
+        return True, LOCAL_GET(iterated(s), at, OWNED_KEY(iterated(s), at)), moved_to(s, at + 1)
     return False, NOTHING, s
 
 
@@ -381,32 +403,14 @@ def items_of_dict(x):
 
 
 def step_of_items(s):
-    x, size = STRUCT_GET(s, field="0"), STRUCT_GET(s, field="1")
-    at = slot_from(x, STRUCT_GET(s, field="2"), size, "dictionary changed size during iteration")
+    at = next_slot(s, DICT_CHANGED)
     if at >= 0:
-        key = OWNED_KEY(native(x), at)
-        return True, (key, LOCAL_GET(native(x), at, key)), PACK(x, size, at + 1, name="typed_dict_itemiterator")
+        key = OWNED_KEY(iterated(s), at)
+        return True, (key, LOCAL_GET(iterated(s), at, key)), moved_to(s, at + 1)
     return False, NOTHING, s
 
 
-class Set:
-    def _begin(self):
-        begin(self)
-
-    def __init__(self, items=()):
-        begin(self)
-        empty(native(self))
-        self.update(items)
-
-    def __len__(self):
-        return LOCAL_LEN(native(self))
-
-    def __bool__(self):
-        return LOCAL_LEN(native(self)) > 0
-
-    def __contains__(self, item):
-        return slot_of(self, item) >= 0
-
+class Set(_Table):
     def __eq__(self, other):
         if is_set(other):
             if not can_ask(self, other):
@@ -446,10 +450,6 @@ class Set:
     def __xor__(self, other):
         return self.symmetric_difference(other) if is_set(other) else NotImplemented
 
-    def __ior__(self, other):
-        self.update(other)
-        return self
-
     def __isub__(self, other):
         self.difference_update(other)
         return self
@@ -481,14 +481,6 @@ class Set:
         item = OWNED_KEY(native(self), at)
         LOCAL_REMOVE(native(self), at, item, must=False)
         return item
-
-    def clear(self):
-        empty(native(self))
-
-    def copy(self):
-        made = like(self)
-        made.update(self)
-        return made
 
     def update(self, items=(), /):
         for item in items:
@@ -558,7 +550,7 @@ class Set:
 
     def _following(self, at, size):
         """(the slot after the next item, that item), for the interpreter's iterator."""
-        at = following(self, at, size, "Set changed size during iteration")
+        at = following(self, at, size, SET_CHANGED)
         return at + 1, OWNED_KEY(native(self), at)
 
 
@@ -578,10 +570,9 @@ def items_of_set(x):
 
 
 def step_of_set(s):
-    x, size = STRUCT_GET(s, field="0"), STRUCT_GET(s, field="1")
-    at = slot_from(x, STRUCT_GET(s, field="2"), size, "Set changed size during iteration")
+    at = next_slot(s, SET_CHANGED)
     if at >= 0:
-        return True, OWNED_KEY(native(x), at), PACK(x, size, at + 1, name="typed_set_iterator")
+        return True, OWNED_KEY(iterated(s), at), moved_to(s, at + 1)
     return False, NOTHING, s
 
 
