@@ -11,9 +11,10 @@ from ..ops import arith, memory
 from ..ops.control import BRANCH, CONST, INVOKE
 from ..ops.derivative import request_of
 from ..ops.elementary import is_ours
+from ..ops.exceptions import EXC_THROW
 from ..ops.nest import NESTS
 from ..types.kinds import Bool, Dict, Float, Int, Set, Tuple, any_part, is_complex, is_float, is_refcounted
-from . import dce, gvn, inline, messages, relax, simplify
+from . import dce, gvn, inline, simplify
 
 __all__ = ["run", "run_device", "run_to_regions", "PASSES"]
 
@@ -26,6 +27,7 @@ counted = lazy(f"{__package__}.counted")
 device = lazy(f"{__package__}.device")
 nans = lazy(f"{__package__}.nans")
 nests = lazy(f"{__package__}.nests")
+relax = lazy(f"{__package__}.relax")  # only for options that turn checks off
 restarts = lazy(f"{__package__}.restarts")
 
 # Passes that are imported only where a function has loops, or one of the operations that they look for: importing a
@@ -47,6 +49,7 @@ keys = lazy(f"{__package__}.keys")
 joined_sums = lazy(f"{__package__}.joined_sums")
 latches = lazy(f"{__package__}.latches")
 localtables = lazy(f"{__package__}.localtables")
+messages = lazy(f"{__package__}.messages")
 natives = lazy(f"{__package__}.natives")
 parallel = lazy(f"{__package__}.parallel")
 parts = lazy(f"{__package__}.parts")
@@ -81,6 +84,7 @@ _LOOK_FOR = {  # the operations, see also _ASK
     joined_sums: {memory.ARRAY_LOAD}.__contains__,
     keys: lambda op: op.effects & ir.HOST,
     localtables: lambda op: op.traits & ir.NEW_OBJECT,
+    messages: {EXC_THROW}.__contains__,
     hoisted_calls: lambda op: op.cost >= ir.CALL and op.effects == ir.PURE,
     extremes: {arith.FLT, arith.FLE, arith.FGT, arith.FGE}.__contains__,
     frame: {memory.ARRAY_NEW}.__contains__,
@@ -260,7 +264,7 @@ def _wanted(fn: ir.Function, options, first: int = 0):
     straight = None  # whether the function has no loops; None while unknown
     found: set[ir.Op] = set()  # the operations that the function has; empty while unknown
     for one in PASSES[first:]:
-        if one is parallel and not fn.flags.parallel:
+        if one is parallel and not fn.flags.parallel or one is relax and not _drops_checks(options):
             continue
         if one in _IN_LOOPS:
             if straight is None:
@@ -282,6 +286,11 @@ def _wanted(fn: ir.Function, options, first: int = 0):
         if one is elementary:
             # an expanded elementary function may contain loops; no other pass adds loops to a function without any
             straight = None
+
+
+def _drops_checks(options) -> bool:
+    """Whether options turn checks off."""
+    return options.overflow == "wrap" or not options.boundscheck or options.error_model == "numpy"
 
 
 def _has(fn: ir.Function, test: Callable) -> bool:
