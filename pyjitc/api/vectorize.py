@@ -8,7 +8,6 @@ from __future__ import annotations
 import copyreg
 import enum
 import inspect
-import re
 from functools import partial
 from types import FunctionType, SimpleNamespace
 from typing import Any, Callable, Iterable
@@ -348,20 +347,26 @@ class _Cores(_Made):
         return (type_of_dtype(np.result_type(*map(dtype_of, ins))),) * count
 
 
-_OPERAND = re.compile(r"\(\s*((?:[A-Za-z_0-9]+\s*(?:,\s*[A-Za-z_0-9]+\s*)*)?)\)")
-
-
 def parsed_layout(layout: str):
     """(core dimensions of the inputs, of the results), each a tuple of names. Without an arrow there are no results,
     and the function writes to its operands."""
-    ins, arrow, outs = layout.replace(" ", "").partition("->")
-    sides = []
-    for side in (ins, outs):
-        found = [tuple(n for n in one.split(",") if n) for one in _OPERAND.findall(side)]
-        if ",".join(f"({','.join(one)})" for one in found) != side or not found and (arrow or side is ins):
-            raise ValueError(f"{layout!r} is not a layout; write for instance '(m,n),(n,p)->(m,p)'")
-        sides.append(found)
-    return sides
+    ins, arrow, outs = "".join(layout.split()).partition("->")
+    inputs, results = _operands(ins), _operands(outs)
+    if not inputs or results is None or arrow and not results:
+        raise ValueError(f"{layout!r} is not a layout; write for instance '(m,n),(n,p)->(m,p)'")
+    return inputs, results
+
+
+def _operands(side: str) -> list[tuple[str, ...]] | None:
+    """The core dimensions of each operand of one side of a layout; None where the text is not one. (To compile a
+    regular expression takes longer than all of this.)"""
+    if not side:
+        return []
+    if len(side) < 2 or side[0] != "(" or side[-1] != ")":
+        return None
+    found = [tuple(one.split(",")) if one else () for one in side[1:-1].split("),(")]
+    are_names = all([name.isascii() and name.replace("_", "0").isalnum() for one in found for name in one])
+    return found if are_names else None
 
 
 def _generalised(function, declared, layout: str, parsed, options: Options, identity, writable):

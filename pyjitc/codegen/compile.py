@@ -70,7 +70,7 @@ def module_text(functions: list[ir.Function], spec, target: Target, options: Opt
         module.export(functions[0])
         apart.symbols[functions[0]] = f"@{BODY}"
         guards = add_stub(apart, functions[0], spec)
-        stubs.append(head + apart.text(target) + FEW_PASSES)
+        stubs.append(head + apart.definitions() + FEW_PASSES)
         module.go_on_from(apart)
     elif isinstance(spec, Spec):
         guards = add_stub(module, functions[0], spec, nogil)

@@ -158,10 +158,11 @@ class FunctionEmitter(Emitter):
         return self._fuel
 
     def _polls_seldom(self) -> bool:
-        """Whether the function has one loop, which stops to poll (passes/polling.py), so that the counter may stay in
-        memory: LLVM gets fewer instructions."""
-        return self.fn.flags.skips_loop_passes and sum(
-            [inst.op is POLL for block in self.fn.blocks for inst in block.insts]) == 1
+        """Whether the function polls where it enters an outermost loop, and then only where that stops to poll
+        (passes/polling.py), so that the counter may stay in memory: LLVM gets fewer instructions."""
+        flags = self.fn.flags
+        return flags.skips_loop_passes and (not (flags.novectorize or flags.optnone) or sum(
+            [inst.op is POLL for block in self.fn.blocks for inst in block.insts]) == 1)
 
     def _fuel_word(self) -> str:
         word = f"@fuel.{self.module.symbol(self.fn)[1:]}"

@@ -84,8 +84,8 @@ def _optimised(finish, text: str, target: Target, level: int, library: bytes | N
             verify = environment("PYJITC_VERIFY") not in ("", "0")
             if verify:
                 module.verify()
-            if level and text.endswith(FEW_PASSES):
-                module.run_few_passes(machine, combines=not text.endswith(FEWEST))
+            if level and FEW_PASSES in text:
+                module.run_few_passes(machine, combines=FEWEST not in text)
             elif level:
                 llvm.optimise(module, machine, level)
             if novectorize:

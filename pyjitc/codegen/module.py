@@ -31,6 +31,7 @@ _NOT_COMBINED = frozenset((
 def _combines(fn: ir.Function) -> bool:
     """Whether LLVM's pass that combines instructions may improve the code of a function."""
     return any([inst.op not in _NOT_COMBINED and (inst.op is not arith.CAST or not is_float(inst.result.type))
+                and (inst.op is not memory.CHECK_INDEX or not inst.attrs.get("nonnegative"))
                 for block in fn.blocks for inst in block.insts])
 
 
@@ -257,13 +258,8 @@ class Module:
                            for body in self.bodies]
         self.bodies = [wide.get(body, body) for body in self.bodies]
 
-    def text(self, target) -> str:
-        few = bool(self.wide) or bool(self.skips_loop_passes) and all(self.skips_loop_passes) and not self.novectorize
-        # the loops in vectors call no helpers
-        loops = (self.has_loops or self.nogil) and not self.wide
-        few = few and all([helpers.needs_few_passes(name, loops) for name in self.helpers])
-        if few and self.wide:
-            self._write_vectors(self.wide)
+    def definitions(self) -> str:
+        """The text without the declarations that follow from it, and without the functions `novectorize`."""
         parts = [expanded(helpers.text(self.helpers, self.nogil, self.inlined, self.pooled)), *self.declarations]
         for text, name in self.strings.items():
             data = text.encode() + b"\0"
@@ -275,7 +271,16 @@ class Module:
         if self.rare or self.tables:
             parts.append(forms.declarations(self.rare, self.tables))
         parts += self.metadata.parts()
-        text = declared("\n".join(parts), *self.novectorize)
+        return "\n".join(parts)
+
+    def text(self, target) -> str:
+        few = bool(self.wide) or bool(self.skips_loop_passes) and all(self.skips_loop_passes) and not self.novectorize
+        # the loops in vectors call no helpers
+        loops = (self.has_loops or self.nogil) and not self.wide
+        few = few and all([helpers.needs_few_passes(name, loops) for name in self.helpers])
+        if few and self.wide:
+            self._write_vectors(self.wide)
+        text = declared(self.definitions(), *self.novectorize)
         if self.packs:
             text = partition.PACKS + text
         if self.metadata.branching:

@@ -27,7 +27,6 @@ from __future__ import annotations
 from ..ops.parallel import COMBINED, FEW, LANES, SHORT, TRIES, WORK
 from ..runtime.pool import CHUNKS, RECORD, RECORD_BYTES, SLOT, SLOT_BYTES, SLOTS, SLOTS_AT, STACK, STATE
 from . import helpers, shared
-from .declarations import declared
 from .definitions import load as _load, store as _store
 from .link import Target
 
@@ -666,5 +665,5 @@ def object_for(target: Target) -> bytes:
     if target not in _made:
         head = f'target triple = "{target.triple}"\ntarget datalayout = "{target.layout}"\n'
         text = "\n".join((head, helpers.text(("pyj_fetch", "pyj_rethrow")), _TEXT))
-        _made[target] = shared.image(declared(text), target)
+        _made[target] = shared.image(text, target)
     return _made[target]

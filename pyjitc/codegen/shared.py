@@ -82,13 +82,13 @@ def _called_first(groups: dict[str, set[str]]) -> dict[str, None]:
 
 
 def image(source: str, target: Target, level: int = 0, kind: str = ".o") -> bytes:
-    """The object that LLVM makes of a text; it may have been made before. kind: the ending of the names of files with
-    such objects, of which a limited number is kept."""
+    """The object that LLVM makes of a text and of the declarations that follow from it; it may have been made before.
+    kind: the ending of the names of files with such objects, of which a limited number is kept."""
     digest = kept.digest(repr((source, target, level, llvm.version())).encode()).hex()
     path = f"{cache_from_source(__file__).rpartition('.')[0]}.{digest}{kind}"
     data = kept.read(path)
     if data is None:
-        data = link.to_object(expanded(source), target, level)
+        data = link.to_object(declared(expanded(source)), target, level)
         if not sys.dont_write_bytecode:
             kept.keep({path: data}, _MAX_STUBS if kind == STUB else _MAX_FILES)
     return data
@@ -119,8 +119,8 @@ def _closure(names) -> dict[str, None]:
 def _module(names, target: Target) -> str:
     """The text that defines the shared helpers `names`, and declares the other shared helpers that they call."""
     used = _closure(names)
-    return declared("\n".join([
+    return "\n".join([
         f'target triple = "{target.triple}"', f'target datalayout = "{target.layout}"',
         text([name for name in used if not is_shared(name)]),
         *(declaration(name) for name in used if is_shared(name) and name not in names),
-        *(TEXT[name].replace("define internal ", "define ") for name in names)]))
+        *(TEXT[name].replace("define internal ", "define ") for name in names)])

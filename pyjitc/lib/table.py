@@ -74,6 +74,12 @@ def _put_state(args, kwargs):
     return Apply(memory.CELL_STORE, it, Apply(structure.UNION_MAKE, state, type=it.type.state))
 
 
+def _as_type(args, kwargs):
+    """The operand itself where it has the type, as most elements do, so that the conversions need not be loaded."""
+    x, t = args[0], args[1].type.scalar
+    return x if x.type is t else conversions.to_scalar(x, t)
+
+
 # Callable -> rule (args, kwargs) -> Expr: for callables that the interpreter runs, and functions of this package
 # without a body.
 # py/index.py and np/index.py say where other rules are. Library functions need no rule.
@@ -90,7 +96,7 @@ RULES = {
     intrinsics.chosen: lambda args, kwargs: elementwise.chosen(*args),
     intrinsics.store_all: lambda args, kwargs: elementwise.assign(*args),
     intrinsics.as_element: lambda args, kwargs: conversions.element(args[0], args[1].type.scalar),
-    intrinsics.as_type: lambda args, kwargs: conversions.to_scalar(args[0], args[1].type.scalar),
+    intrinsics.as_type: _as_type,
     intrinsics.strided: lambda args, kwargs: views.strided(args[0]),
     intrinsics.is_python_float: lambda args, kwargs: Const(Bool, args[0].type is Float),
 }

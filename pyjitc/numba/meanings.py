@@ -5,15 +5,17 @@ import dis
 from types import FunctionType
 
 from ..base.errors import CompileError
+from ..base.lazy import lazy
 from ..infer.constants import constant
 from ..infer.meaning import Call, FieldNotConstant, Mismatch, NotConstant
 from ..lib import extended
-from ..lib.py.iteration import range_of_numbers
 from ..lib.rule import Rule
 from ..types.kinds import Bool, Bytes, Str, is_float, is_integer
 from . import special
 
 __all__ = ["NoOverload", "literal_names", "passed_to_literally", "unrolled_constants", "wants_literals", "wants_name"]
+
+iteration = lazy("pyjitc.lib.py.iteration")
 
 
 class NoOverload(Mismatch):
@@ -25,7 +27,7 @@ def _range(args, kwargs):
     if not extended.is_as_in_numba() or not any(is_float(x.type) for x in args) or kwargs or len(args) > 3:
         return None
     ends = [constant(0), *args] if len(args) == 1 else args
-    return Call(range_of_numbers, *ends, *[constant(1)] * (3 - len(ends)))
+    return Call(iteration.range_of_numbers, *ends, *[constant(1)] * (3 - len(ends)))
 
 
 def _literally(args, kwargs):

@@ -8,21 +8,25 @@ from __future__ import annotations
 from ..ir import core as ir
 from ..ir.cfg import closure
 from ..ops import control
-from ..ops.arith import FADD, IADD, IFLOORDIV, IMOD, IMUL, ISUB
+from ..ops.arith import CAST, FADD, FMUL, FSUB, IADD, IFLOORDIV, IGT, IMOD, IMUL, ISUB
 from ..ops.memory import (
     ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, ARRAY_VIEW, CHECK_INDEX, POLL, item_bytes,
 )
+from ..ops.structure import DUAL_MAKE, DUAL_WIDE
 from ..types.kinds import Array, Float, Int, NpFloat, is_scalar
 from .counted import FEW, WIDE, affine
 from .rewrite import Builder
 
 __all__ = ["adds_in_order", "in_order", "is_independent_nest", "is_straight_line", "is_strided", "note", "note_columns",
            "note_independent", "note_ordered", "note_vectors", "of_numbers", "one_by_one", "only_counts", "packs",
-           "size", "strided_accesses", "walk", "worth_unrolling"]
+           "size", "strided_accesses", "waits_for_sum", "walk", "worth_unrolling"]
 
 _TIGHT = 18  # most instructions of a loop with index checks that is unrolled
 _BRANCHY = 32  # most operations of a loop that branches and is unrolled
 _SMALL = 42  # most operations of a loop with polynomials that keeps four vectors in flight; a larger one keeps two
+_HIDDEN = 2  # most checks of indices in a trip that waits for a sum
+# What else such a trip may consist of: all but divisions and functions, which LLVM computes in vectors.
+_BESIDE_SUM = frozenset((control.CONST, IADD, ISUB, IGT, FADD, FSUB, FMUL, ARRAY_LOAD, CAST, DUAL_MAKE, DUAL_WIDE))
 _TINY = 14  # most operations of a loop that keeps two vectors in flight, because its loop overhead would be noticeable
 
 
@@ -265,6 +269,27 @@ def adds_in_order(loop, options) -> bool:
     """Whether a loop accumulates floats, or has another chain of operations that round, so that the order of its trips
     counts."""
     return not options.fastmath and bool(_chained(loop))
+
+
+def waits_for_sum(header, options) -> bool:
+    """Whether each trip of the loop with this header waits for the sum of floats that the trip before computes, and
+    consists of so little else that a processor has done that by then: neither checks of indices nor the jump back take
+    time."""
+    body = next((edge.block for edge in header.edges() if [one.block for one in edge.block.edges()] == [header]), None)
+    if body is None or options.fastmath:
+        return False
+    insts = header.insts[:-1] + body.insts[:-1]
+    inside = {*header.params, *[inst.result for inst in insts]}
+    return (any([v.inst in body.insts and v.inst.op in (FADD, FSUB) and p in v.inst.args
+                 for p, v in zip(header.params, body.insts[-1].targets[0].args)])
+            and all([_is_beside_sum(inst) and (inst.op is control.CONST or not inside.isdisjoint(inst.args))
+                     for inst in insts])
+            and sum([inst.op is CHECK_INDEX for inst in insts]) <= _HIDDEN)
+
+
+def _is_beside_sum(inst) -> bool:
+    """Whether an instruction may be part of a trip that `waits_for_sum` accepts."""
+    return inst.op in _BESIDE_SUM or inst.op is CHECK_INDEX and bool(inst.attrs.get("nonnegative"))
 
 
 def _chained(loop) -> set[ir.Value]:

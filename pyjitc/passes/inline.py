@@ -12,16 +12,19 @@ from __future__ import annotations
 
 from typing import Any, Callable, Collection
 
+from ..base.lazy import lazy
 from ..ir.cfg import LoopNest, reverse_postorder
 from ..ir.core import ALLOCATES, HOST, RAISES, READS, WRITES, Block, Edge, Function, Inst, Value
 from ..ops.control import CONST, INVOKE, JUMP, RETURN
 from ..ops.nest import NESTS, functions_of
 from ..ops.pyobject import PY_UNBOX
 from ..types.kinds import Array
-from . import dce, gvn, messages, simplify
+from . import dce, gvn, simplify
 from .rewrite import clone_blocks, clone_inst, copy_of, remove_unreachable, substitute
 
 __all__ = ["absorb", "note_origin", "run", "callees", "put_in", "put_in_kernels", "reachable", "splice"]
+
+messages = lazy(f"{__package__}.messages")  # library functions whose images are on disk do not need it
 
 _UNTIDY, _LEAF = 120, 40  # the most instructions of a leaf before and after simplification
 # Numbers of instructions: how many inlining may add to a function of the program before larger bodies stay calls, and

@@ -11,9 +11,10 @@ from ..ops import arith, memory
 from ..ops.control import BRANCH, CONST, INVOKE
 from ..ops.derivative import request_of
 from ..ops.elementary import is_ours
+from ..ops.exceptions import EXC_THROW
 from ..ops.nest import NESTS
 from ..types.kinds import Bool, Dict, Float, Int, Set, Tuple, any_part, is_complex, is_float, is_refcounted
-from . import dce, gvn, inline, messages, relax, simplify
+from . import dce, gvn, inline, simplify
 
 __all__ = ["run", "run_device", "run_to_regions", "PASSES"]
 
@@ -26,6 +27,7 @@ counted = lazy(f"{__package__}.counted")
 device = lazy(f"{__package__}.device")
 nans = lazy(f"{__package__}.nans")
 nests = lazy(f"{__package__}.nests")
+relax = lazy(f"{__package__}.relax")  # only for options that turn checks off
 restarts = lazy(f"{__package__}.restarts")
 
 # Passes that are imported only where a function has loops, or one of the operations that they look for: importing a
@@ -38,6 +40,7 @@ elementary = lazy(f"{__package__}.elementary")
 extremes = lazy(f"{__package__}.extremes")
 flags = lazy(f"{__package__}.flags")
 frame = lazy(f"{__package__}.frame")
+hints = lazy(f"{__package__}.hints")
 hoisted_calls = lazy(f"{__package__}.hoisted_calls")
 independent = lazy(f"{__package__}.independent")
 inspector = lazy(f"{__package__}.inspector")
@@ -46,6 +49,7 @@ keys = lazy(f"{__package__}.keys")
 joined_sums = lazy(f"{__package__}.joined_sums")
 latches = lazy(f"{__package__}.latches")
 localtables = lazy(f"{__package__}.localtables")
+messages = lazy(f"{__package__}.messages")
 natives = lazy(f"{__package__}.natives")
 parallel = lazy(f"{__package__}.parallel")
 parts = lazy(f"{__package__}.parts")
@@ -80,6 +84,7 @@ _LOOK_FOR = {  # the operations, see also _ASK
     joined_sums: {memory.ARRAY_LOAD}.__contains__,
     keys: lambda op: op.effects & ir.HOST,
     localtables: lambda op: op.traits & ir.NEW_OBJECT,
+    messages: {EXC_THROW}.__contains__,
     hoisted_calls: lambda op: op.cost >= ir.CALL and op.effects == ir.PURE,
     extremes: {arith.FLT, arith.FLE, arith.FGT, arith.FGE}.__contains__,
     frame: {memory.ARRAY_NEW}.__contains__,
@@ -146,7 +151,7 @@ def run(functions: list[ir.Function], options, body, helpers, check=None) -> lis
     kept, own = module[:1], {fn: fn for fn in module}
     begun = _begun(kept, own, options, helpers, check)
     for fn in kept:  # appended to during the iteration; a call in dead code needs no callee
-        for one in _wanted(fn, _AFTER if fn.flags.part else len(_FIRST) if fn in begun else 0):
+        for one in _wanted(fn, options, _AFTER if fn.flags.part else len(_FIRST) if fn in begun else 0):
             if one is elementary:
                 one.run(fn, body, own)
             else:
@@ -216,7 +221,7 @@ def run_to_regions(functions: list[ir.Function], options, helpers) -> list[ir.Fu
     kept, own = module[:1], {fn: fn for fn in module}
     begun = _begun(kept, own, options, helpers, None)
     for fn in kept:  # appended to during the iteration
-        for one in _wanted(fn, len(_FIRST) if fn in begun else 0):
+        for one in _wanted(fn, options, len(_FIRST) if fn in begun else 0):
             if PASSES.index(one) > PASSES.index(parallel):
                 break
             one.run(fn, options)
@@ -253,13 +258,13 @@ def _is_in_column(inst: ir.Inst) -> bool:
     return n > 1 and last is not None and last.op is CONST
 
 
-def _wanted(fn: ir.Function, first: int = 0):
+def _wanted(fn: ir.Function, options, first: int = 0):
     """Iterate over the passes, from index `first` on, that have something to do in the function. Each is decided when
     its turn comes."""
     straight = None  # whether the function has no loops; None while unknown
     found: set[ir.Op] = set()  # the operations that the function has; empty while unknown
     for one in PASSES[first:]:
-        if one is parallel and not fn.flags.parallel:
+        if one is parallel and not fn.flags.parallel or one is relax and not _drops_checks(options):
             continue
         if one in _IN_LOOPS:
             if straight is None:
@@ -272,12 +277,20 @@ def _wanted(fn: ir.Function, first: int = 0):
             found = found or {inst.op for block in fn.blocks for inst in block.insts}
             if not any(map(_LOOK_FOR[one], found)):
                 continue
-        if one not in _ASK or _ASK[one](fn):
-            yield one
-            found = set()
-            if one is elementary:
-                # an expanded elementary function may contain loops; no other pass adds loops to a function without any
-                straight = None
+        if one in _ASK and not _ASK[one](fn):
+            continue
+        if one is versioning and all([hints.waits_for_sum(header, options) for header in _headers(fn)]):
+            continue  # guards would save no time
+        yield one
+        found = set()
+        if one is elementary:
+            # an expanded elementary function may contain loops; no other pass adds loops to a function without any
+            straight = None
+
+
+def _drops_checks(options) -> bool:
+    """Whether options turn checks off."""
+    return options.overflow == "wrap" or not options.boundscheck or options.error_model == "numpy"
 
 
 def _has(fn: ir.Function, test: Callable) -> bool:
@@ -338,14 +351,16 @@ def _stores_where_it_loads(fn: ir.Function) -> bool:
 
 def _guards(fn: ir.Function) -> bool:
     """Whether there is something that the guards of `versioning` may test: a check, a shift by what is no constant, or
-    branches on several conditions that are known on entry, such as those on the length of all rows that a loop
-    unpacks."""
+    branches of a loop on several conditions that are known on entry, such as those on the length of all rows that the
+    loop unpacks."""
     if _has(fn, lambda inst: inst.op.wrapping or inst.op is arith.CHECK_NONNEG or inst.op is memory.CHECK_INDEX or (
             inst.op in _SHIFTS and (inst.args[1].inst or inst).op is not CONST)):
         return True
     known = {inst.result for inst in fn.entry.insts}
-    return len({block.insts[-1].args[0] for block in fn.blocks
-                if block.insts[-1].op is BRANCH and block.insts[-1].args[0] in known}) > 1
+    conditions = {block: block.insts[-1].args[0] for block in fn.blocks if block.insts[-1].op is BRANCH}
+    if len(known.intersection(conditions.values())) < 2:
+        return False
+    return any([len(known.intersection([conditions.get(block) for block in inside])) > 1 for inside in _bodies(fn)])
 
 
 def _compares_again(fn: ir.Function) -> bool:
@@ -407,10 +422,13 @@ def _count_loops(fn: ir.Function) -> int:
 def _has_nest(fn: ir.Function) -> bool:
     """Whether a loop of a function is inside another one."""
     headers = _headers(fn)
-    if len(headers) < 2:
-        return False
+    return len(headers) > 1 and any([len(headers & inside) > 1 for inside in _bodies(fn)])
+
+
+def _bodies(fn: ir.Function):
+    """Iterate over the loops of a function, each the set of its blocks."""
     number, before = {block: n for n, block in enumerate(fn.blocks)}, predecessors(fn.blocks)
-    for header in headers:
+    for header in _headers(fn):
         inside = {header}
         work = [block for block in before[header] if number[block] >= number[header]]
         while work:
@@ -418,9 +436,7 @@ def _has_nest(fn: ir.Function) -> bool:
             if block not in inside:
                 inside.add(block)
                 work += before[block]
-        if len(headers & inside) > 1:
-            return True
-    return False
+        yield inside
 
 
 def _headers(fn: ir.Function) -> set[ir.Block]:

@@ -47,7 +47,7 @@ from ..types.kinds import Int
 from .counted import FEW, Definitions, affine, counts_down, find, step_of
 from .hints import (
     in_order, is_straight_line, note, note_columns, note_independent, note_ordered, note_vectors, of_numbers,
-    one_by_one, only_counts, packs, size, strided_accesses, walk, worth_unrolling,
+    one_by_one, only_counts, packs, size, strided_accesses, waits_for_sum, walk, worth_unrolling,
 )
 from .rewrite import Builder, clone_blocks, split_edge
 
@@ -221,7 +221,8 @@ class _Polls:
         once = sum(e[0] in loop.blocks for e in self.edges[header]) == 1
         if not loop.inner and _may_be_cut(loop) and once:
             ordered = note_ordered(loop, self.in_order, self.options)
-            unroll = not ordered and self.few and not self.pauses and worth_unrolling(counted, defs)
+            unroll = (not (ordered or self.pauses or loop.parent is None and waits_for_sum(header, self.options))
+                      and self.few and worth_unrolling(counted, defs))
             if self.in_order or loop.parent is None and not unroll and not ordered and in_order(loop, self.options):
                 _pause(self.fn, counted, self.edges, self.defs, self.readers)
                 if not _repeats(loop):

@@ -30,7 +30,7 @@ from ..runtime.objects import classes_in, is_object_class, type_of_object
 from ..runtime.platform import member_offset
 from ..types import kinds
 from ..types.classes import FIXED_MODULES, is_fixed, is_property, namespace
-from ..types.typeof import attributes_type, instance_type, plain_array, typeof, variable_type
+from ..types.typeof import attributes_type, instance_type, is_of_numpy, plain_array, typeof, variable_type
 
 _OURS = f"{__package__.partition('.')[0]}."
 
@@ -90,7 +90,7 @@ def plain_function(value) -> FunctionType | None:
 
 def made_ufunc(value):
     """The record of a ufunc that a program made from a Python function, else None."""
-    if type(value) is not np.ufunc or getattr(np, value.__name__, None) is value:
+    if type(value) is not np.ufunc or is_of_numpy(value):
         return None
     return _ufuncs.record_of(value)
 

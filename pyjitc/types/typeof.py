@@ -18,8 +18,8 @@ from .kinds import (
     Array, Bool, Bytes, Complex, DType, Ellipsis_, Float, Instance, Int, NoneType, NpBool, Singleton, Str, Tuple, Type,
 )
 
-__all__ = ["typeof", "plain_array", "attributes_type", "behind_name", "element_type", "is_readable", "record_type",
-           "instance_type", "variable_type"]
+__all__ = ["typeof", "plain_array", "attributes_type", "behind_name", "element_type", "is_of_numpy", "is_readable",
+           "record_type", "instance_type", "variable_type"]
 
 _EXACT: dict[type, Type] = {
     float: Float, bool: Bool, complex: Complex, type(None): NoneType, str: Str, bytes: Bytes, type(...): Ellipsis_,
@@ -90,6 +90,11 @@ def plain_array(value: np.ndarray) -> np.ndarray:
 
 
 _READABLE = (*map(type, _EXACT.values()), type(Int), kinds.NpTime, Array, DType, Instance)
+
+
+def is_of_numpy(ufunc: np.ufunc) -> bool:
+    """Whether a ufunc is an attribute of module numpy, so that no program has made it."""
+    return getattr(np, ufunc.__name__, None) is ufunc
 
 
 def is_readable(t: Type) -> bool:

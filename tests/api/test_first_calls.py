@@ -25,6 +25,13 @@ def loop(a, limit):
     return total
 
 @pyjitc.njit
+def counted(a, n):
+    total = 0.0
+    for i in range(n):
+        total += a[i]
+    return total
+
+@pyjitc.njit
 def iterated(a):
     total = 0.0
     for x in a:
@@ -34,6 +41,16 @@ def iterated(a):
 @pyjitc.njit
 def expression(a, b):
     return np.exp(a) * 2.0 + b
+
+@pyjitc.njit
+def operators(a, b):
+    return a * 2.0 + b
+
+@pyjitc.njit
+def stored(a, b):
+    for i in range(len(a)):
+        a[i] = b[i] * 2.0
+    return a
 
 @pyjitc.njit
 def summed(a, b):
@@ -47,9 +64,10 @@ patterns = set(re._cache)
 assert set(re._cache) == patterns, set(re._cache) - patterns
 print(*sys.modules)
 """
-# Signatures, calls of the interpreter, and layouts that no process has compared yet: none of the programs has any.
-NOWHERE = {"pyjitc.api.signature", "pyjitc.codegen.entries", "pyjitc.infer.boxed", "pyjitc.runtime.layouts",
-           "pyjitc.types.text"}
+# Signatures, calls of the interpreter, layouts that no process has compared yet, ufuncs of the program, messages of
+# exceptions, and options that turn checks off: none of the programs has any.
+NOWHERE = {"pyjitc.api.signature", "pyjitc.codegen.entries", "pyjitc.infer.boxed", "pyjitc.passes.messages",
+           "pyjitc.passes.relax", "pyjitc.runtime.layouts", "pyjitc.runtime.ufuncs", "pyjitc.types.text"}
 # References, functions that call themselves, NumPy's functions, guards of indices, and threads: neither the scalar
 # function nor the loops have any.
 UNUSED = {"pyjitc.front.rare_opcodes", "pyjitc.front.recursion", "pyjitc.lib.np.index", "pyjitc.ops.guards",
@@ -74,10 +92,13 @@ def loaded(call):
 @pytest.mark.parametrize("call, without", [
     ("scalar(1.5, 2.5)", LOOPS | LIBRARY | UNUSED | CALLS | {"pyjitc.passes.alias"}),
     ("loop(a, 0.5)", LIBRARY | UNUSED | NESTS | {"pyjitc.passes.inequalities", "pyjitc.passes.repair"}),
+    ("counted(a, 10)", LIBRARY | UNUSED | NESTS | {"pyjitc.passes.alias", "pyjitc.passes.versioning"}),
     ("iterated(a)", LIBRARY | UNUSED | NESTS | {"pyjitc.passes.ranges", "pyjitc.passes.versioning"}),
+    ("stored(a, a)", LIBRARY | {"pyjitc.lib.py.conversions"}),
     ("expression(a, a)", LIBRARY | {
-        "pyjitc.lib.py.conversions", "pyjitc.lib.py.operators", "pyjitc.passes.accumulators", "pyjitc.passes.repair"})],
-                         ids=["scalar", "loop", "iterated", "expression"])
+        "pyjitc.lib.py.conversions", "pyjitc.lib.py.operators", "pyjitc.passes.accumulators", "pyjitc.passes.repair"}),
+    ("operators(a, a)", LIBRARY | {"pyjitc.lib.np.elementwise.functions", "pyjitc.ops.math"})],
+                         ids=["scalar", "loop", "counted", "iterated", "stored", "expression", "operators"])
 def test_a_first_call_loads_no_module_that_it_does_not_need(call, without):
     loaded(call)  # this process stores the typed library functions that the next one reads
     found = loaded(call)

@@ -7,6 +7,7 @@ import pytest
 
 from pyjitc import njit, prange
 from pyjitc.codegen import compile, link
+from pyjitc.codegen.declarations import declared
 from pyjitc.codegen.partition import FEW_PASSES
 
 
@@ -90,7 +91,7 @@ def test_the_function_of_a_stub_stays_a_call_and_the_stub_is_not_optimised(progr
     texts = []
     to_object = link.to_object
     monkeypatch.setattr(link, "to_object", lambda text, *more: texts.append(text) or to_object(text, *more))
-    monkeypatch.setattr(compile, "_stub", link.to_object)  # whether or not it was made before
+    monkeypatch.setattr(compile, "_stub", lambda text, target: link.to_object(declared(text), target))  # always made
     njit(program, cache=False, parallel=program is doubled)(*args)
     text = next(text for text in texts if "@pyjitc_entry(" in text)
     assert re.search(r"(?m)^define ptr @pyjitc_entry\(.* noinline optnone \{$", text)

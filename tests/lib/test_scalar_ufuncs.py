@@ -7,7 +7,7 @@ import pytest
 
 from pyjitc.infer.meaning import Const, Mismatch
 from pyjitc.lib.np.elementwise import scalars
-from pyjitc.lib.np.elementwise.ufuncs import RULES
+from pyjitc.lib.np.elementwise.functions import RULES
 from pyjitc.types import kinds as k
 from tests.lib.expressions import both, evaluate, operands
 from tests.lib.test_number_operators import VALUES

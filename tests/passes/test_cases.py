@@ -313,7 +313,7 @@ def test_a_pass_runs_over_functions_that_it_changes(name):
     for case in CASES[name]:
         if case.passes == (name,) and case.after.strip() != UNCHANGED:
             functions = parse_module(case.before, OPS, objects(case))
-            assert any(name in map(called, pipeline._wanted(fn)) for fn in functions), case.name
+            assert any(name in map(called, pipeline._wanted(fn, Options())) for fn in functions), case.name
 
 
 def test_passes_for_which_a_loop_has_nothing_are_not_loaded():
@@ -338,7 +338,7 @@ fn f(a: float64[::1], limit: float64, n: int) -> float64:
     return total
 """
     fn, = parse_module(text, OPS)
-    assert not {"extremes", "reload"} & set(map(called, pipeline._wanted(fn)))
+    assert not {"extremes", "reload"} & set(map(called, pipeline._wanted(fn, Options())))
 
 
 if __name__ == "__main__" and "--update" in sys.argv:

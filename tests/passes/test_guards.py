@@ -1,8 +1,13 @@
 """The guards before loops, with operands at the limits of 64 bits, against the interpreter: values, exceptions."""
 import numpy as np
 import pytest
+from tests.ir.stages import typed
+from tests.oracle import agree
 
 from pyjitc import njit
+from pyjitc.base.options import Options
+from pyjitc.ops.guards import AFFINE_IN_RANGE
+from pyjitc.pipeline import stages
 
 MOST = 2**63 - 1
 NEAR = [2**62, 2**61, 2**60, 2**59, 2**58, 2**57, 2**56, 2**48, 2**31]
@@ -253,3 +258,52 @@ def test_numbers_that_are_small_from_the_second_trip_on(program):
                     assert max(abs(x), abs(y)) * 1664525 + 1013904223 > MOST
                 else:
                     assert found == program(x, y, n)
+
+
+def of_products(a, b, n):
+    total = 0.0
+    for i in range(n):
+        total += a[i] * b[i]
+    return total
+
+
+def of_quotients(a, b, n):
+    total = 0.0
+    for i in range(n):
+        total += a[i] / b[i]
+    return total
+
+
+def of_three(a, b, n):
+    total = 0.0
+    for i in range(n):
+        total += a[i] * b[i] - a[i + 1]
+    return total
+
+
+def of_the_same(a, b, n):
+    total = 0.0
+    for i in range(n):
+        total += a[i] * b[0]
+    return total
+
+
+def of_two_loops(a, b, n):
+    total = 0.0
+    for i in range(n):
+        total += a[i]
+    for i in range(n):
+        b[i] = total
+    return total
+
+
+@pytest.mark.parametrize("f, options, guarded", [
+    (of_products, {}, False), (of_products, {"fastmath": True}, True), (of_quotients, {}, True), (of_three, {}, True),
+    (of_the_same, {}, True), (of_two_loops, {}, True)])
+def test_no_guard_stands_before_a_loop_whose_trips_wait_for_a_sum(f, options, guarded):
+    """Its checks take no time. Where LLVM may add in another order, or divides in vectors, they do."""
+    compiled = njit(f, **options)
+    for n in (0, 1, 5, 6, 7, -1):  # beyond the end of the arrays, too
+        agree(f, np.arange(1.0, 7.0), np.arange(2.0, 8.0), n, compiled=compiled)
+    module = stages.optimise(typed(f, (np.ones(3), np.ones(3), 3)).functions, Options(**options))
+    assert any(inst.op is AFFINE_IN_RANGE for block in module[0].blocks for inst in block.insts) == guarded

@@ -8,7 +8,7 @@ import pytest
 from tests.oracle import agree
 
 from pyjitc import TypingError, njit
-from pyjitc.lib.np.elementwise.ufuncs import RULES
+from pyjitc.lib.np.elementwise.functions import RULES
 
 DTYPES = ["float64", "float32", "int32", "uint8", "int64", "bool", "complex128", "float16", "uint64", "int8"]
 

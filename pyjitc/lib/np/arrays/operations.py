@@ -10,7 +10,7 @@ from ....infer.meaning import Apply, Call, Const, Mismatch, NotNative, Throw
 from ....ops.memory import ARRAY_SAME
 from ....ops.structure import DISCARD, METHOD_MAKE
 from ....types.kinds import (
-    Array, Bool, List, NoneType, NpBool, Record, Str, Tuple, any_part, is_scalar,
+    Array, Bool, List, NoneType, NpBool, Record, Str, Tuple, any_part, is_number, is_scalar,
 )
 from ...build import SYMBOLS, is_list, is_sequence, no_records
 from ...protocol import Protocol, by_python, text_by_python, uncallable
@@ -105,6 +105,8 @@ class _Array(Protocol):
             return Apply(DISCARD, by_python(operator.setitem, x, i, value))
         i, value = _no_list(i), _no_list(value)
         dtype, t = x.type.dtype, value.type
+        if t is dtype and is_number(t) and not _is_advanced(i):  # the conversions need not be loaded
+            return subscripts.setitem(x, i, value, lambda value, dtype: value)
         written_out = is_sequence(t)
         asks = asks and not written_out and not isinstance(t, Array) and not _is_advanced(i)
         discards = conversions.discards(t.dtype if isinstance(t, Array) else t, dtype)

@@ -14,7 +14,9 @@ from ....types.kinds import Bool, Complex, Float, Int, NpInt, is_complex, is_flo
 from ....types.lattice import dtype_of, kind_of, named_dtype, numpy_counterpart, promote, type_of_dtype
 from ...build import apply, cast, convert, number, a_type
 from ...rule import Rule, rule
-from .ufuncs import RELATIONS, RULES, constant, loop
+from .arithmetic import constant
+from .functions import RULES
+from .ufuncs import RELATIONS, loop
 
 builtins, py_numbers = lazy("pyjitc.lib.py.builtins"), lazy("pyjitc.lib.py.numbers")
 elementwise, numbers = lazy("pyjitc.lib.np.elementwise.elementwise"), lazy("pyjitc.lib.np.elementwise.numbers")
