@@ -13,12 +13,13 @@ from ..ops import control
 from ..ops.arith import CAST, CHECK_NONNEG, IADD, IADD_CK, IGT, IMUL, IMUL_CK, INEG, ISUB, ISUB_CK, NARROW
 from ..ops.memory import CHECK_INDEX
 from ..ops.structure import SELECT
-from ..types.kinds import Int, int64, uint64
+from ..types.kinds import Int, NpInt, int64, uint64
 
 __all__ = ["Counted", "find", "counts_down", "step_of", "Affine", "affine", "Products", "first_and_last", "extremes",
-           "Definitions", "WIDE"]
+           "Definitions", "WIDE", "MOST_NARROW", "is_wide", "widens"]
 
 WIDE = {Int, int64}
+MOST_NARROW = 16  # the most bits of the elements with which narrow ints compute
 _OF_64_BITS = {*WIDE, uint64}
 
 
@@ -253,3 +254,14 @@ def extremes(form: Affine, bounds: dict[ir.Value, tuple[Affine, Affine]]) -> tup
                 one = one.plus(Affine(0, {p: c}), -1).plus(bounds[p][end if c > 0 else 1 - end].times(c), 1)
         ends.append(one)
     return ends[0], ends[1]
+
+
+def is_wide(t) -> bool:
+    """Whether a type is one of ints of at least 32 bits."""
+    return t is Int or isinstance(t, NpInt) and t.bits > MOST_NARROW
+
+
+def widens(inst: ir.Inst) -> bool:
+    """Whether an instruction converts a narrow int, as an element of an image is one, to a wide one (narrowing.py)."""
+    return (inst.op is CAST and is_wide(inst.result.type) and isinstance(inst.args[0].type, NpInt)
+            and not is_wide(inst.args[0].type))

@@ -50,6 +50,7 @@ joined_sums = lazy(f"{__package__}.joined_sums")
 latches = lazy(f"{__package__}.latches")
 localtables = lazy(f"{__package__}.localtables")
 messages = lazy(f"{__package__}.messages")
+narrowing = lazy(f"{__package__}.narrowing")
 natives = lazy(f"{__package__}.natives")
 parallel = lazy(f"{__package__}.parallel")
 parts = lazy(f"{__package__}.parts")
@@ -72,8 +73,8 @@ vectorise = lazy(f"{__package__}.vectorise")
 versioning = lazy(f"{__package__}.versioning")
 
 _IN_LOOPS = {accumulators, checked_copies, choices, columns, extremes, flags, hoisted_calls, inspector, jam,
-             joined_sums, latches, parallel, parts, polling, recurrences, registers, reload, remainders, retests,
-             speculate, unboxed, unroll, vectorise, versioning}
+             joined_sums, latches, narrowing, parallel, parts, polling, recurrences, registers, reload, remainders,
+             retests, speculate, unboxed, unroll, vectorise, versioning}
 _SHIFTS = (arith.ISHL, arith.ISHR)
 _LOOK_FOR = {  # the operations, see also _ASK
     accumulators: {memory.ARRAY_STORE}.__contains__,
@@ -88,6 +89,7 @@ _LOOK_FOR = {  # the operations, see also _ASK
     hoisted_calls: lambda op: op.cost >= ir.CALL and op.effects == ir.PURE,
     extremes: {arith.FLT, arith.FLE, arith.FGT, arith.FGE}.__contains__,
     frame: {memory.ARRAY_NEW}.__contains__,
+    narrowing: {memory.ARRAY_LOAD}.__contains__,
     ranges: lambda op: (op in arith.RANGED or op is memory.CHECK_INDEX or op is arith.IAND
                         or op.bounds and op is not memory.ARRAY_DIM),
     reboxing: lambda op: op.traits & ir.BOXES,
@@ -105,8 +107,8 @@ _LOOK_FOR = {  # the operations, see also _ASK
 PASSES: list[Any] = [
     messages, relax, simplify, latches, independent, localtables, gvn, retests, texts, ranges, gvn, unboxed, slots,
     reload, dce, parallel, remainders, hoisted_calls, elementary, versioning, checked_copies, parts, choices, inspector,
-    flags, speculate, registers, recurrences, accumulators, joined_sums, jam, vectorise, extremes, unroll, columns,
-    polling, dce, frame, reboxing, keys, refcount,
+    flags, speculate, registers, recurrences, accumulators, joined_sums, jam, vectorise, extremes, unroll, narrowing,
+    columns, polling, dce, frame, reboxing, keys, refcount,
 ]
 _AFTER = PASSES.index(parts) + 1  # the first pass that runs over functions made by `checked_copies` or `parts`
 MOST_LOOPS = 128  # the most loops of a function that `parts` leaves as it is; versioning makes two of one
@@ -459,6 +461,7 @@ _ASK: dict[Any, Callable[[ir.Function], bool]] = {
     keys: lambda fn: _has(fn, _has_boxed_key),
     joined_sums: lambda fn: _carries_floats(fn) and _has_nest(fn),
     localtables: lambda fn: _has(fn, _makes_table),
+    narrowing: lambda fn: _has(fn, counted.widens),
     parts: lambda fn: _count_loops(fn) > MOST_LOOPS,
     reboxing: lambda fn: _has(fn, _has_object) or _has(fn, _puts_constant),
     reload: _uses_array_again,

@@ -12,6 +12,8 @@ Needs: SSA.  Keeps: everything else.
 """
 from __future__ import annotations
 
+from typing import Callable
+
 from ..base.lazy import lazy
 from ..base.options import Options
 from ..ir import core as ir
@@ -23,7 +25,7 @@ from .conditions import Conditions
 from .counted import Definitions, find, trips_of
 from .rewrite import drop_check, remove_unreachable, resolve, substitute
 
-__all__ = ["run"]
+__all__ = ["intervals", "run", "type_interval"]
 
 inequalities = lazy(f"{__package__}.inequalities")  # for indices that are not the counter of a loop over the array
 signs = lazy(f"{__package__}.signs")  # asked where a float is checked
@@ -59,6 +61,13 @@ def run(fn: ir.Function, options=Options()) -> None:
         _take(fn, decided)
 
 
+def intervals(fn: ir.Function, options=Options()) -> Callable[[ir.Value], tuple]:
+    """value -> the interval of its numbers. The function is not changed."""
+    found = _Ranges(fn, options.overflow == "wrap", bool(options.fastmath), set())
+    found.solve()
+    return found.get
+
+
 def _take(fn, decided) -> None:
     """Turn each branch on a decided comparison into a jump. No other blocks are changed, so that a loop keeps its
     single back edge (latches.py)."""
@@ -84,7 +93,7 @@ def _take(fn, decided) -> None:
     substitute(fn.blocks, mapping)
 
 
-def _top(t) -> tuple:
+def type_interval(t) -> tuple:
     """The interval of all values of a type."""
     if t is Int:
         return FULL
@@ -139,7 +148,8 @@ class _Ranges:
         defs = self.defs = Definitions(fn)
         self.counters = {}  # parameter -> (Counted, step)
         self.inside: dict[ir.Value, set] = {}
-        counted = {loop: found for loop in nest.loops if (found := find(loop, defs, self.edges)) is not None}
+        counted = self.counted = {
+            loop: found for loop in nest.loops if (found := find(loop, defs, self.edges)) is not None}
         for loop, found in counted.items():
             for p, step in found.steps.items():
                 self.counters[p] = (found, step)
@@ -151,7 +161,7 @@ class _Ranges:
         self.everywhere = set(fn.blocks)
         self.proofs = None  # made where an interval does not decide
 
-    top = staticmethod(_top)
+    top = staticmethod(type_interval)
 
     def below(self, v, limit, block) -> bool:
         """Whether v < limit."""
@@ -261,7 +271,7 @@ class _Ranges:
                 break
         else:
             for n, (v, _, _) in enumerate(values[start:], start):
-                self.known[v] = _top(v.type)
+                self.known[v] = type_interval(v.type)
                 self.dirty[n] = 1
         self.growing = False
         for n, (_, _, k) in enumerate(values):
@@ -303,7 +313,7 @@ class _Ranges:
         if reader >= 0:
             self.readers.setdefault(v, set()).add(reader)
         if found is None:
-            found = _top(v.type)
+            found = type_interval(v.type)
         if block is not None:
             counter = self.counters.get(v)
             if counter is not None and block in self.inside[v]:
@@ -351,7 +361,7 @@ class _Ranges:
                 continue
             x = self.arriving(v, source, inst, edge)
             low, high = (x[0], x[1]) if low is None else (min(low, x[0]), max(high, x[1]))
-        top = _top(p.type)
+        top = type_interval(p.type)
         if low is None:
             return top
         old = self.known.get(p)
@@ -380,10 +390,12 @@ class _Ranges:
         return found
 
     def web(self, p):
-        """The interval of a sum to which only small constants are added, on any path: that of the values from which it
-        starts, extended by `_STEPS` additions. None where other operations contribute."""
+        """The interval of a sum, on any path: that of the values from which it starts, extended by all that is added:
+        numbers in counted loops, and small ones in others, where `_STEPS` additions are made at most. None where other
+        operations contribute."""
         members: dict[ir.Value, None] = {}
-        low, high, up, down = HIGH, LOW, 0, 0
+        low, high = HIGH, LOW
+        added: list[tuple[ir.Block, int, int]] = []
         work = [p]
         while work:
             v = work.pop()
@@ -391,47 +403,69 @@ class _Ranges:
                 continue
             if len(members) > 80:
                 return None
-            inst = v.inst
-            if inst is None:
-                block = self.defs.block_of.get(v)
-                if block is None or block is self.fn.entry:
-                    outside = self.get(v)
-                else:
-                    members[v] = None
-                    k = block.params.index(v)
-                    work += [e.args[k] for _, _, e in self.edges[block]]
-                    continue
-            elif inst.op in a.SUMS and v.type is Int:
+            inst, outside = v.inst, None
+            block = self.defs.block_of.get(v)
+            if inst is None and block is not None and block is not self.fn.entry:
+                k = block.params.index(v)
+                work += [e.args[k] for _, _, e in self.edges[block]]
+            elif inst is not None and inst.op in a.SUMS and v.type is Int:
                 step = self.get(inst.args[1])
-                if step[0] < -16 or step[1] > 16:
-                    if self.growing:
-                        return None  # its interval would grow by a step in every round
-                    outside = self.get(v)
-                else:
-                    members[v] = None
+                home = self.defs.block_of[v]
+                if self.may_add(step, home):
                     if inst.op is a.ISUB or inst.op is a.ISUB_CK:
                         step = (-step[1], -step[0])
-                    up, down = max(up, step[1]), min(down, step[0])
+                    added.append((home, min(step[0], 0), max(step[1], 0)))
                     work.append(inst.args[0])
-                    continue
-            elif inst.op is structure.SELECT:
-                members[v] = None
+                elif self.growing:
+                    return None  # its interval would grow by a step in every round
+                else:
+                    outside = self.get(v)
+            elif inst is not None and inst.op is structure.SELECT:
                 work += inst.args[1:]
-                continue
             else:
                 outside = self.get(v)
-            low, high = min(low, outside[0]), max(high, outside[1])
+            if outside is None:
+                members[v] = None
+            else:
+                low, high = min(low, outside[0]), max(high, outside[1])
         if low > high:
             return None
-        low, high = low + down * _STEPS, high + up * _STEPS
+        down, up = self.total(members, added)
+        low, high = low + down, high + up
         if low < LOW or high > HIGH:
             return None
         return low, high
 
+    def may_add(self, step, block) -> bool:
+        """Whether `web` takes an addition for one of many."""
+        if -16 <= step[0] and step[1] <= 16:
+            return True
+        counted = self.counted.get(self.nest.of[block]) if block in self.nest.of else None
+        return (-_SMALL <= step[0] and step[1] <= _SMALL and counted is not None
+                and self.most_trips(counted) <= _SMALL)
+
+    def most_trips(self, counted) -> int:
+        return max(self.get(counted.start[counted.left])[1], 0)
+
+    def total(self, members, added) -> tuple[int, int]:
+        """(least, greatest) sum of what is added to a value of a web: each addition as often as the loops around it
+        that carry the sum make trips."""
+        down = up = 0
+        for block, low, high in added:
+            count, loop = _STEPS if self.nest.irreducible else 1, self.nest.of.get(block)
+            while loop is not None:
+                if any([q in members for q in loop.header.params]):
+                    counted = self.counted.get(loop)
+                    count *= _STEPS if counted is None else self.most_trips(counted)
+                loop = loop.parent
+            down, up = down + low * min(count, _STEPS), up + high * min(count, _STEPS)
+        least, most = min([one[1] for one in added], default=0), max([one[2] for one in added], default=0)
+        return max(down, least * _STEPS), min(up, most * _STEPS)
+
     # ------------------------------------------------------------ operations
 
     def result(self, inst, block):
-        op, args, top = inst.op, inst.args, _top(inst.result.type)
+        op, args, top = inst.op, inst.args, type_interval(inst.result.type)
         if op is control.CONST:
             value = inst.attrs["value"]
             if top is not ANY:
@@ -538,7 +572,7 @@ class _Ranges:
 
     def converted(self, v, t, block):
         """The interval of a number after conversion to another type: the same one where it fits."""
-        top = _top(t)
+        top = type_interval(t)
         if not (self.follows(v.type) or v.type is Bool or v.type is NpBool):
             return top
         x = self.get(v, block)
@@ -680,7 +714,7 @@ class _Ranges:
         if op is a.CHECK_NONNEG:
             return self.get(args[0], block)[0] >= 0
         if op in _FITTING:
-            x, top = self.get(args[0], block), _top(inst.result.type)
+            x, top = self.get(args[0], block), type_interval(inst.result.type)
             return not isinstance(x[0], float) and top[0] <= x[0] and x[1] <= top[1]
         if op is a.IFLOORDIV_CK:
             x, y = (self.get(v, block) for v in args)
