@@ -85,6 +85,8 @@ class Analysis:
         self.av: dict[ir.Value, AV] = {}
         self.meaning: dict[ir.Inst, object] = {}
         self.errors: dict[ir.Inst, Mismatch] = {}
+        # what continues the generator of which an instruction makes an iterator object, by the type of the state
+        self.steps: dict[ir.Inst, dict] = {}
         self.incoming: dict[ir.Block, dict[ir.Edge, list]] = {}
         self.narrowed: dict[ir.Block, dict[ir.Value, AV]] = {}
         self.verdicts: dict[ir.Value, tuple] = {}  # condition -> (union value, {member: truth or UNKNOWN})

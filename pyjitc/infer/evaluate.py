@@ -472,10 +472,11 @@ class Evaluator(Operations):
         if isinstance(state.type, Iterator):
             return state
         content = state.type
+        steps = self.analysis.steps.setdefault(self.inst, {})
         for _ in range(20):
             total = content
             for member in content.members if type(content) is Union else (content,):
-                _, av = self.settle(self.library.next(Operand(-1, member)))
+                steps[member], av = self.settle(self.library.next(Operand(-1, member)))
                 if av is not None and av[0].elements[2] is not Undefined:
                     total = join((total, UNKNOWN), (av[0].elements[2], UNKNOWN))[0]
             if total is content:

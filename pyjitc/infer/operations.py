@@ -493,13 +493,27 @@ class Operations(Variables):
         if args is None and (isinstance(items.type, Container) or self.library.is_iterable(items)):
             if not isinstance(items.type, Container):
                 items = self.settle(self.library.tuple_of(items))[0]
-            return starred.call_starred(self, callee, first, items, by_name)
+            return starred.call_starred(self, callee, first, items, by_name, self.named(inst, by_name))
         if args is None and not first and (items.type is NoneType or is_scalar(items.type)):
             raise Mismatch(f"{_shown(callee)} argument after * must be an iterable, not {describe(items.type)[1:-1]}")
         args = [*first, *self.elements(items)]
         if isinstance(by_name.type, Dict):
-            return starred.call_starred(self, callee, args, None, by_name)
-        return self.whole_call(inst, callee, args, members_of(by_name))
+            return starred.call_starred(self, callee, args, None, by_name, {})
+        return self.whole_call(inst, callee, args, self.named(inst, by_name))
+
+    def named(self, inst, by_name):
+        """The keywords of a call with `*` by their names. Those that the call names itself keep the values of
+        constants. Empty where the names are known only at run time."""
+        if isinstance(by_name.type, Dict):
+            return {}
+        found = members_of(by_name)
+        made = inst.args[2].inst if inst.attrs["kwargs"] else None
+        if made is not None and made.op is generic.DICT and len(made.args) == 2 * len(found):
+            for name, value in zip(found, made.args[1::2]):
+                av = self.analysis.lookup(value, self.block)
+                if av is not None and av[1] is not UNKNOWN:
+                    found[name] = Const(*av)
+        return found
 
     def tuple_(self, inst, operands):
         return Apply(structure.TUPLE_MAKE, *operands, cls=None)

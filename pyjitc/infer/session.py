@@ -34,6 +34,8 @@ _KEY_CONSTANTS = (int, bool, str, float, type(None), tuple, slice, type(Ellipsis
 _MAX_DEPTH = 30
 _MAX_SPECS = 200
 _MAX_NESTED_DISPLAYS = 3  # recursive calls inside each other, each with another list display
+_MAX_DEEPER = 12  # levels by which types of arguments may grow within a recursion
+_TO_END = "make the recursion end on a run-time value, or keep the argument types the same"
 _MAX_LIBRARY_SPECS = 1200  # walking a tuple of 1000 items takes that many
 
 
@@ -129,6 +131,10 @@ class Spec:
         self.remarks: list = []  # for the entry: what the interpreter does (infer/forgiving.py)
 
 
+def _depth(t: Type) -> int:
+    return 1 + max([_depth(part) for part in t.parts or ()], default=0)
+
+
 class Session:
     """State of one compilation. library: rules (lib.table.Library); program_library: those of the program's own
     operations; build: (Prototype, Findings.as_objects) -> generic ir.Function;
@@ -174,6 +180,7 @@ class Session:
         self.interprets = False  # whether the interpreter runs code for the program, which may assign globals
         self.depth = 0
         self.counts: dict = {}  # number of specialisations of each function
+        self.growing: set = set()  # functions that call themselves with types nested ever more deeply
         self.doubtful: dict = {}  # (analysis, instruction) where a name has no value and another was probably meant
         self.parallel: set = set()  # code of functions with parallel loops, whatever the options say
         self.hashed: dict[int, tuple] = {}  # id of a tuple -> (the tuple, its key)
@@ -244,6 +251,18 @@ class Session:
         """The number of calls of a function on the call path to `caller`."""
         return sum([spec.proto is proto for spec in self.callers(caller)])
 
+    def _grows(self, proto, args, caller) -> bool:
+        """Whether types of arguments are nested more and more deeply in each recursive call of a function, such as
+        functions that hold those of the call before. Once that is found, the function is refused for all other types:
+        one that calls itself twice would be analysed for a tree of them."""
+        if proto in self.growing:
+            return True
+        depths = [max([_depth(t) for t, _ in found], default=0) for found in (
+            args, *[spec.args for spec in self.callers(caller) if spec.proto is proto])]
+        if depths[0] > min(depths) + _MAX_DEEPER:
+            self.growing.add(proto)
+        return proto in self.growing
+
     def is_longer(self, proto, operands, caller) -> bool:
         """Whether a tuple argument is longer in every recursive call of a function."""
         lengths = [[len(x.type.parts or ())] if is_plain_tuple(x.type) else [] for x in operands]
@@ -303,10 +322,12 @@ class Session:
             if count > _MAX_NESTED_DISPLAYS and not proto.library and any([is_display(t) for t, _ in args]) \
                     and self._nested(proto, caller) > _MAX_NESTED_DISPLAYS:
                 raise NeedsList  # each recursive call has a longer display
+            if count > _MAX_DEEPER and not proto.library and self._grows(proto, args, caller):
+                raise NotNative(f"{proto.qualname} calls itself with arguments whose types grow without an end",
+                                _TO_END)
             if count > most:
                 what = "argument types and constants" if proto.code in self.findings.constants else "argument types"
-                raise NotNative(f"{proto.qualname} is called with more than {most} combinations of {what}",
-                                "make the recursion end on a run-time value, or keep the argument types the same")
+                raise NotNative(f"{proto.qualname} is called with more than {most} combinations of {what}", _TO_END)
             spec = Spec(proto, args, closure, function)
             spec.caller = caller
             spec.key, spec.bound = key, not proto.library

@@ -156,14 +156,15 @@ def _is_for_run_time(session, spec) -> bool:
 
 
 def _called(entry) -> set:
-    """The specialisations that the entry calls, itself or through others."""
+    """The specialisations that the entry calls, itself or through others, and those that continue the generators of
+    which they make iterator objects: these may leave, and are continued by code that is compiled later."""
     found, work = {entry}, [entry]
     while work:
         analysis = work.pop().analysis
         if analysis is None:
             continue
-        parts: list = [analysis.meaning.get(inst) for block in analysis.fn.blocks if block in analysis.incoming
-                       for inst in block.insts]
+        parts: list = [part for block in analysis.fn.blocks if block in analysis.incoming for inst in block.insts
+                       if inst in analysis.meaning for part in (analysis.meaning[inst], analysis.steps.get(inst))]
         seen: set[int] = set()
         while parts:
             part = parts.pop()

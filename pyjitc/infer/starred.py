@@ -35,11 +35,10 @@ _VARARGS, _KEYWORDS, _GENERATOR = 0x04, 0x08, 0x20  # inspect.CO_VARARGS, CO_VAR
 _Found = namedtuple("_Found", "proto function closure defaults receiver made held", defaults=(None,))
 
 
-def call_starred(on, callee, first, items, keywords):
+def call_starred(on, callee, first, items, keywords, named):
     """The call `callee(*first, *items, **keywords)` for the evaluator `on`. first: expressions; items: a container, or
-    None; keywords: a dict, or the display of one."""
+    None; keywords: a dict, or the display of one, of which `named` are the items."""
     unknown = isinstance(keywords.type, Dict)
-    named = {} if unknown else members_of(keywords)
     found = _found(on, callee)
     if found is None:
         if unknown and items is None and not first and isinstance(callee.type, Singleton) and callee.type.value is dict:

@@ -249,6 +249,14 @@ def recursion_of_growing_tuples(n):
     return f((), n)
 
 
+@wrong(3, says="whose types grow without an end", at="", hint="recursion")
+def recursion_of_growing_closures(n):
+    def f(g, k):
+        return g(k) if k == 0 else f(lambda x: g(x), k - 1) + f(lambda x: -g(x), k - 1)  # here
+
+    return f(abs, n)
+
+
 @wrong(3, says="keyword arguments in ** must be known", at="")
 def keywords_unknown(n):
     return two(**n)  # here

@@ -49,6 +49,23 @@ def failing(n):
     raise KeyError(n)
 
 
+def permuted(values):
+    if len(values) <= 1:
+        yield values
+    else:
+        for rest in permuted(values[1:]):
+            for i in range(len(values)):
+                yield rest[:i] + values[:1] + rest[i:]
+
+
+def flat(values):
+    for x in values:
+        if isinstance(x, list):
+            yield from flat(x)
+        else:
+            yield x
+
+
 def nested(n):
     def inner(k):
         for j in range(k):
@@ -138,6 +155,16 @@ def test_two_of_one_function_are_apart():
     compiled = njit(counted)
     a, b = compiled(10), compiled(10, 5)
     assert [next(a), next(a), next(b), next(a), next(b)] == [0, 2, 0, 4, 5]
+
+
+@pytest.mark.parametrize("value", [[1, 2, 3], "abc", [5], ""])
+def test_one_that_iterates_over_others_of_itself(value):
+    assert list(njit(permuted)(value)) == list(permuted(value))
+
+
+def test_one_that_walks_nested_lists():
+    nested = [2, 1, [3, [4, 5], 6], 7, [8]]
+    assert list(njit(flat)(nested)) == list(flat(nested)) == [2, 1, 3, 4, 5, 6, 7, 8]
 
 
 def test_closing_sending_throwing():

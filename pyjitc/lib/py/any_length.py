@@ -155,12 +155,20 @@ def _count(x, value, /):
 METHODS = {"index": _index, "count": _count}
 
 
-def zipped(iterables: Expr) -> Expr:
-    """`zip(*iterables)` of a number of iterables that is known only at run time: a list of tuples, or, where the item
-    types of the iterables are not known to the interpreter, an iterator."""
+def zipped(iterables: Expr, strict: Expr) -> Expr:
+    """`zip(*iterables, strict=strict)` of a number of iterables that is known only at run time: a list of tuples, or,
+    where the item types of the iterables are not known to the interpreter, or an error may follow, an iterator."""
+    if type(strict.value) is not bool:
+        raise NotConstant("`strict` must be known at compile time", "write strict=True or strict=False")
     each = lists.item_of(iterables.type)
     item = None if each is None else Undefined if each is Undefined else lists.item_of(each)
-    return Call(rows, iterables) if item is None else lists.made_by_python(columns, iterables, item=TupleOf(item))
+    if item is not None:
+        found = lists.made_by_python(columns, iterables, item=TupleOf(item))
+        return Call(strict_rows, found, iterables) if strict.value else found
+    if strict.value:
+        raise NotNative("zip(*x, strict=True) of a container of functions or generators is not compiled",
+                        "leave out `strict`")
+    return Call(rows, iterables)
 
 
 def columns(iterables):
@@ -180,6 +188,21 @@ def zipped_rows(iterators):
                 return
             row.append(found[1])
         yield tuple(row)
+
+
+def strict_rows(found, iterables):
+    yield from found
+    compare_lengths(iterables)
+
+
+@intrinsic
+def compare_lengths(iterables):
+    return Apply(DISCARD, by_python(lengths_compared, iterables))
+
+
+def lengths_compared(iterables):
+    for _ in zip(*iterables, strict=True):  # raises what the loop over it raises
+        pass
 
 
 def mapped(function, iterables):
@@ -423,8 +446,8 @@ def call_with(callee: Expr, function, items: Expr, kwargs) -> Expr:
     if function and not kwargs and each is not None and all(
             [t is Undefined or isinstance(t, (k.List, TupleOf)) for t in k.members_of(each)]):
         return Call(mapped, *function, items)
-    if target is zip and not kwargs:
-        return zipped(items)
+    if target is zip and set(kwargs) <= {"strict"}:
+        return zipped(items, kwargs.get("strict", constant(False)))
     if target is itertools.product and set(kwargs) <= {"repeat"}:
         return itertoolsmod.product_of(items, *kwargs.values())
     if target is print:

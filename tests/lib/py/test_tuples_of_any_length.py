@@ -42,6 +42,16 @@ def columns(rows):
     return out, [list(r) for r in zip(*rows)][::-1], [sum(column) for column in zip(*rows)]
 
 
+def lengths_compared(rows):
+    seen = []
+    try:
+        for row in zip(*rows, strict=True):
+            seen.append(list(row))
+    except ValueError as error:
+        return seen, str(error)
+    return seen, [row for row in zip(*rows, strict=False)]
+
+
 def printed(x):
     print(*x)
     print(*x, sep="-", end="!")
@@ -70,6 +80,19 @@ def test_is_as_in_the_interpreter(function):
             agree(function, x, compiled=compiled)
         except AssertionError as error:  # types that do not fit are refused when the function is compiled
             assert "the interpreter raises TypeError" in str(error) and "TypingError" in str(error), error
+
+
+@pytest.mark.parametrize("rows", [
+    [[1, 2], [3, 4]], [[1, 2], [3]], [[1], [3, 4]], [[1, 2], [3, 4], [5]], [[1.5, 2], [3, 4], [5, 6, 7]], [], [[]],
+    ["ab", "cd"], [(1, 2), (3, 4, 5)], ((1, 2), (3, 4)), ((1, 2), (3, 4), (5,))])
+def test_zip_that_compares_lengths(rows):
+    agree(lengths_compared, rows)
+    agree(lambda rows: list(zip(*rows, strict=True)), rows)
+
+
+def test_options_beside_items_are_constants():
+    agree(lambda a: np.concatenate(*((a, a),), axis=1), np.ones((2, 3)))
+    agree(lambda a: np.sum(*(a,), axis=0, keepdims=True), np.ones((2, 3)))
 
 
 @pytest.mark.parametrize("function, arguments", [
