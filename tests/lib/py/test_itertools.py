@@ -26,7 +26,7 @@ PROGRAMS = {
         itertools.islice(range(3), 5, 9))),
     "islice_rest": lambda n, a: [it := iter(range(20)), list(itertools.islice(it, 1, 9, 3)), next(it)][1:],
     "islice_start": lambda n, a: list(itertools.islice(a, -1)),
-    "islice_stop": lambda n, a: list(itertools.islice(a, -n - 2)),
+    "islice_before": lambda n, a: list(itertools.islice(a, -n - 2)),
     "islice_both": lambda n, a: list(itertools.islice(a, -1, -n - 2)),
     "islice_stop": lambda n, a: list(itertools.islice(a, n - 8, 3)),
     "islice_step": lambda n, a: list(itertools.islice(a, 0, 3, n - 7)),
