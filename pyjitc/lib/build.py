@@ -27,7 +27,8 @@ units = lazy("pyjitc.lib.np.dates.units")
 __all__ = ["a_type", "apply", "const", "cast", "convert", "promoted", "number", "mismatch", "type_name", "provoked",
            "SYMBOLS", "sample", "wide_as", "fitted", "is_list", "is_sequence", "list_item", "no_records", "no_shape",
            "applied", "by_parts", "compiled", "outlined", "unvectorised", "gathering", "unoptimised", "unpolled",
-           "flagged", "FLAGS", "NUMPY", "Rules", "DERIVATIVES", "by_value", "derivatives", "BATCHED", "batched"]
+           "check_hashable", "flagged", "FLAGS", "NUMPY", "Rules", "DERIVATIVES", "by_value", "derivatives",
+           "BATCHED", "batched"]
 
 # (major, minor) of NumPy; np.lib.NumpyVersion compiles two regular expressions for it
 NUMPY = tuple(map(int, np.__version__.split(".")[:2]))
@@ -255,6 +256,15 @@ _UNARY = {"-": operator.neg, "+": operator.pos, "~": operator.invert, "abs": abs
 def type_name(t: k.Type) -> str:
     """The name of the Python class of values of type t, as CPython's messages give it."""
     return t.class_name
+
+
+def check_hashable(t: k.Type) -> None:
+    """Raise what hash() raises for a value of type t, if no object of its class has a hash."""
+    if isinstance(t, k.Tuple) and (t.cls is None or t.cls.__hash__ is tuple.__hash__):
+        for part in t.elements:
+            check_hashable(part)
+    elif isinstance(t, k.Array) or t.python_class is not None and t.python_class.__hash__ is None:
+        raise Mismatch(f"unhashable type: '{type_name(t)}'")
 
 
 def a_type(t: k.Type) -> str:

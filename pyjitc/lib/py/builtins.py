@@ -19,7 +19,7 @@ from ...types.classes import MIRRORED, defines
 from ...types.kinds import Bool, Complex, Float, Int, NpInt, Singleton, is_complex, is_float, is_number, is_numpy_scalar
 from ...types.lattice import kind_of, promote, python_promote
 from .. import operations
-from ..build import SYMBOLS, apply, cast, convert, fitted, number, provoked, type_name
+from ..build import SYMBOLS, apply, cast, check_hashable, convert, fitted, number, provoked, type_name
 from ..np.elementwise import numbers as np_numbers
 from ..protocol import by_python, protocol_of
 from ..rule import Rule, rule
@@ -194,12 +194,9 @@ def hash_of(x: Expr) -> Expr:
         return Call(numbers.float_hash, cast(x, Float))
     if is_complex(t):
         return Call(numbers.complex_hash, cast(x, Complex))
-    if isinstance(t, k.Array):
-        raise Mismatch("unhashable type: 'numpy.ndarray'")
     if t is k.Str or t is k.Bytes:
         return formatting.hashed(x)
-    if t.python_class is not None and t.python_class.__hash__ is None:
-        raise Mismatch(f"unhashable type: '{t.python_class.__name__}'")
+    check_hashable(t)
     if isinstance(t, k.Tuple) and t.cls is not None and t.cls.__hash__ is tuple.__hash__:
         x = apply(TUPLE_MAKE, *[apply(TUPLE_GET, x, index=n) for n in range(len(t.elements))], cls=None)
     if isinstance(x.type, k.Tuple) and _has_native_hash(x.type):

@@ -13,11 +13,11 @@ from ...ops.arith import IADD, IAND, ISHR, ISUB, wrap
 from ...ops.math import LOOKUP, LOOKUP_INT
 from ...ops.structure import TUPLE_AT
 from ...types.kinds import (
-    Array, Bool, Complex, Float, Int, NpBool, NpFloat, NpInt, Object, Singleton, Str, Tuple, is_complex, is_float,
+    Array, Bool, Complex, Float, Int, NpBool, NpFloat, NpInt, Object, Set, Singleton, Str, Tuple, is_complex, is_float,
     is_integer, is_numpy_scalar, is_scalar, is_time,
 )
 from ...types.lattice import dtype_of
-from ..build import cast, number
+from ..build import cast, check_hashable, number
 from ..intrinsics import same
 from . import tuples
 
@@ -58,6 +58,8 @@ def _of_a_set(values: frozenset, x: Expr) -> tuple[Expr, Expr]:
     Equal numbers have equal hashes, whatever their types; np.float32(0.1) does not equal 0.1 in a set."""
     items = tuple(values)
     t = x.type
+    if not isinstance(t, Set):  # CPython searches for a frozenset of its items
+        check_hashable(t)
     if is_scalar(t) and not is_time(t):
         items = tuple(v for v in items if type(v) in (bool, int, float, complex))
         if isinstance(t, NpInt) and not t.signed:

@@ -2,7 +2,12 @@
 
 from collections import ChainMap, Counter, OrderedDict, defaultdict, deque  # noqa: F401
 
+import numpy as np
+import pytest
+
+from pyjitc import TypingError, njit
 from tests.language.corpus import check, corpus, each
+from tests.oracle import agree
 
 case, CASES = corpus()
 
@@ -323,3 +328,20 @@ def a_set_of_three_constants():
 @each(CASES)
 def test_beside_the_interpreter(function, calls):
     check(function, calls)
+
+
+@pytest.mark.parametrize("x", [[3], [], {}, ([3],), (3, {}), bytearray(b"3"), np.zeros(2)], ids=repr)
+def test_what_has_no_hash_is_in_no_set_of_constants(x):
+    def f(x):
+        return x in {1, 2, 3}
+
+    with pytest.raises(TypeError) as wanted:
+        f(x)
+    with pytest.raises(TypingError) as found:
+        njit(f)(x)
+    assert found.value.diagnostic.message == str(wanted.value)
+
+
+@pytest.mark.parametrize("x", [{3}, (3,), frozenset([1]), None, "a"], ids=repr)
+def test_what_has_a_hash_is_looked_up_in_a_set_of_constants(x):
+    agree(lambda x: x in {1, 2, 3}, x)
