@@ -7,6 +7,7 @@ from pyjitc.base.errors import CompileError
 from pyjitc.base.options import Options
 from pyjitc.codegen import link
 from pyjitc.codegen.compile import module_text
+from pyjitc.codegen.declarations import declared
 from pyjitc.cuda.blockcode import LIBRARY as IN_BLOCKS
 from pyjitc.front.functions import carrier
 from pyjitc.ir.parse import parse
@@ -62,7 +63,7 @@ def test_stages_one_by_one_are_the_whole():
     text, objects, guards, *_ = module_text(stages.optimise(typed.functions, options), stages.calling(scaled, typed),
                                             link.host_target(), options, stubs=stubs)
     whole = stages.compile_signature(scaled, (Float,), options)
-    assert tuple(link.to_object(one, link.host_target()) for one in (text, *stubs)) == whole.object
+    assert tuple(link.to_object(declared(one), link.host_target()) for one in (text, *stubs)) == whole.object
     assert tuple(objects) == tuple(whole.objects) and guards == tuple(guard.symbol for guard in whole.guards)
 
 
