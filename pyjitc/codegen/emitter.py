@@ -105,6 +105,9 @@ class Emitter:
     def phi(self, t: str, arms) -> str:
         return self.assign(f"phi {t} " + ", ".join(f"[ {v}, %{b} ]" for v, b in arms))
 
+    def hidden(self, value: str) -> str:
+        return self.assign(f'call i64 asm "", "=r,0"(i64 {value}) nounwind memory(none)')
+
     def alloca(self, t: str, n: int = 1) -> str:
         self.count += 1
         name = f"%a{self.count}"

@@ -239,6 +239,9 @@ class _DeviceEmitter(CheckingEmitter):
 
     indefinite = False
 
+    def hidden(self, value: str) -> str:
+        return value
+
     def attributes(self) -> str:
         stays = self.fn.flags.noinline or self.fn.flags.llvm_inline == "never"
         return f"nounwind convergent {'noinline' if stays else 'alwaysinline'}"

@@ -78,6 +78,9 @@ class Emitter(Protocol):
         """A phi instruction: the value of LLVM type `t` that belongs to the preceding block, by (value, label) pairs.
         It must be first in its block."""
 
+    def hidden(self, value: str) -> str:
+        """An i64 with the same value, of which LLVM does not see how it was computed, where the target has a way."""
+
     # -- memory in the frame
 
     def alloca(self, t: str, n: int = 1) -> str:

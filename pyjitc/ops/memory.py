@@ -55,7 +55,7 @@ def _check_index_lower(e, inst, i, n):
     """Make one unsigned comparison on the hot path; negative indices wrap in a cold block."""
     i, n = i[0], n[0]
     text = inst.attrs.get("message")
-    told = () if text else (f"i64 {i}", f"i32 {inst.attrs['axis']}", f"i64 {n}")
+    rest = () if text else (f"i32 {inst.attrs['axis']}", f"i64 {n}")
     text = text or "index %lld is out of bounds for axis %d with size %lld"
     if inst.attrs.get("unchecked"):  # boundscheck=False keeps the meaning of negative indices
         negative = e.assign(f"icmp slt i64 {i}, 0")
@@ -63,13 +63,21 @@ def _check_index_lower(e, inst, i, n):
         return [e.assign(f"select i1 {negative}, i64 {wrapped}, i64 {i}")]
     inside = e.assign(f"icmp ult i64 {i}, {n}")
     if inst.attrs.get("nonnegative"):
-        e.raise_unless(inside, inst, "IndexError", text, *told)
+        e.raise_unless(inside, inst, "IndexError", text, *((f"i64 {i}", *rest) if rest else ()))
         return [i]
     here = e.current
     with e.unless(inside, "negative", likely=False):
+        # What the message needs is computed again. Nothing then reads the index behind the comparison, so that the
+        # wrapped one takes its register, and the hot path has no copy.
         wrapped = e.assign(f"add i64 {i}, {n}")
-        again = e.assign(f"icmp ult i64 {wrapped}, {n}")
-        e.raise_unless(again, inst, "IndexError", text, *told)
+        if not i.lstrip("-").isdigit():
+            wrapped = e.hidden(wrapped)
+
+        def fail():
+            told = (f"i64 {e.assign(f'sub i64 {wrapped}, {n}')}", *rest) if rest else ()
+            e.error(inst, "IndexError", text, *told)
+
+        e.fail_unless(e.assign(f"icmp ult i64 {wrapped}, {n}"), fail)
         there = e.current
     return [e.phi("i64", [(i, here), (wrapped, there)])]
 

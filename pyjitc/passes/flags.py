@@ -10,16 +10,22 @@ After:   header(best = c): ... next = select more, x, best ... ieq best, c
 under a condition. LLVM vectorises a loop with such a flag if it is arithmetic, but not if it depends on control flow.
 Before:  branch c -> add, on(flag)      add: ... ; jump on(false)
 After:   n = bnot c ; f = band flag, n ; branch c -> add, on(f)      add: ... ; jump on(f)
+3. A flag that every iteration sets to the same constant says behind the loop only whether there was an iteration. As a
+value that the loop carries it would keep `joined_sums.py` from the sums of rows.
+Before:  header(left = n, flag = true): ... jump header(left - 1, false)                           ... flag
+After:   f = ile n, 0 ; header(left = n): ... jump header(left - 1)                                ... f
 Runs after the passes that copy loops. Needs: SSA.  Keeps: SSA, effects and their order.
 """
 from __future__ import annotations
 
 from ..ir import core as ir
-from ..ir.cfg import in_edges
+from ..ir.cfg import LoopNest, in_edges
+from ..ir.uses import substitute
 from ..ops import control
-from ..ops.arith import BAND, BNOT, BOR, CAST, FEQ, FGT, FLT, IEQ, IGT, ILT
-from ..types.kinds import Bool, NpBool, is_float, is_integer
+from ..ops.arith import BAND, BNOT, BOR, CAST, FEQ, FGT, FLT, IEQ, IGT, ILE, ILT
+from ..types.kinds import Bool, Int, NpBool, is_float, is_integer
 from . import dce
+from .counted import Counted, Definitions, find
 from .rewrite import Builder
 
 __all__ = ["run"]
@@ -33,6 +39,7 @@ def run(fn: ir.Function, options=None) -> None:
              if i.op is control.CONST and i.result.type is Bool}
     edges = in_edges(fn.blocks)
     _compare_extremes(fn, known, edges)
+    _ask_for_trips(fn, known, edges)
     for block in fn.blocks:
         branch = block.insts[-1]
         if branch.op is control.BRANCH:
@@ -65,6 +72,35 @@ def _compare_extremes(fn, known, edges) -> None:
     if found:
         _replace(fn, found, home)
         dce.run(fn)
+
+
+def _ask_for_trips(fn, known, edges) -> None:
+    """Replace flags that say behind a counted loop whether it has made a trip."""
+    candidates = [block for block in fn.blocks if block is not fn.entry and any([
+        p.type is Bool and any([edge.args[k] in known for _, _, edge in edges[block]])
+        for k, p in enumerate(block.params)])]
+    if not candidates:
+        return
+    mapping: dict[ir.Value, ir.Value] = {}
+    defs = Definitions(fn)
+    for loop in LoopNest(fn).loops:
+        counted = find(loop, defs, edges) if loop.header in candidates else None
+        if counted is not None and all([source is loop.header for source, _ in loop.exits()]):
+            for k, p in enumerate(loop.header.params):
+                back = {known.get(edge.args[k]) for source, _, edge in edges[loop.header] if source in loop.blocks}
+                start = known.get(counted.entry.args[k])
+                if p.type is Bool and start is not None and back == {not start} and not _reads(loop, counted, p):
+                    b = Builder(counted.entry_block.insts, counted.entry_inst.loc, before_last=True)
+                    mapping[p] = b.test(ILE if start else IGT, counted.start[counted.left], b.const(Int, 0))
+    if mapping:
+        substitute(fn.blocks, mapping)
+        dce.run(fn)
+
+
+def _reads(loop, counted: Counted, p) -> bool:
+    """Whether the iterations of a loop read the parameter p of its header."""
+    return any([v is p for block in loop.blocks for inst in block.insts
+                for v in (*inst.args, *[x for edge in inst.edges() if edge is not counted.exit for x in edge.args])])
 
 
 def _is_number(value) -> bool:

@@ -105,7 +105,7 @@ class _Sums:
             return False
         needed = [v for inst in insts for v in inst.args]
         # `vectorise` handles loads that are the same for all trips
-        if not any([inst.op is ARRAY_LOAD and any(map(self.varies, inst.args))
+        if not any([inst.op is ARRAY_LOAD and any(map(self.is_of_trip, inst.args))
                     and any([self.defs.block_of.get(v) in inner.loop.blocks for v in inst.args])
                     for inst in self.body]) or not all(
                 [self.collect(v) for v in [*needed, *[self.start.args[n] for n in self.sums]]]):
@@ -121,6 +121,12 @@ class _Sums:
     def varies(self, v: ir.Value) -> bool:
         """Whether a value differs between trips of the outer loop."""
         return self.is_inside(v) and (v.inst is None or bool(v.inst.op.effects) or any(map(self.varies, v.inst.args)))
+
+    def is_of_trip(self, v: ir.Value) -> bool:
+        """Whether a value of the inner loop differs between trips of the outer one, as the sum of both counters."""
+        if v.inst is not None and self.defs.block_of.get(v) in self.inner.loop.blocks:
+            return any(map(self.is_of_trip, v.inst.args))
+        return self.varies(v)
 
     def collect(self, v: ir.Value) -> bool:
         """Put the instructions that compute a value in each trip in `ahead`; False where it is not known before the

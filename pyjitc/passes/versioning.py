@@ -684,7 +684,8 @@ def _version(fn, loop, plan, defs, number, found, aliases, left):
         last = copies[block].insts[-1]
         copies[block].insts[-1] = ir.Inst(control.JUMP, (), {}, None, last.loc, [last.targets[stays]])
     # the guard, in a block of its own before the loop
-    for constant, terms, limit in _strongest(plan.guards):
+    guards = _strongest(plan.guards)
+    for constant, terms, limit in _least(b, guards) if loop.parent is not None else guards:
         condition = b.both(condition, _condition(b, constant, terms, limit, plan))
     condition = _on_the_way(b, plan, condition, loop, defs)
     condition = _sum_up(b, plan, condition)
@@ -838,6 +839,20 @@ def _strongest(guards) -> list[tuple]:
         kept += [limit for limit in asked if isinstance(limit, ir.Value)]
         found += [(constant, terms, limit) for limit in kept or [None]]
     return found
+
+
+def _least(b: Builder, guards) -> list[tuple]:
+    """The conditions with one limit for each form, the least. Inside another loop, where the lengths of arrays do not
+    change, it is computed before that loop, so that each run of the inner one makes a single comparison."""
+    found: dict[tuple, ir.Value | int | None] = {}
+    for constant, terms, limit in guards:
+        other = found.get((constant, terms))
+        if isinstance(other, int):
+            other = b.const(Int, other)
+        if other is not None:
+            limit = b.int(SELECT, b.test(ILT, limit, other), limit, other)
+        found[constant, terms] = limit
+    return [(*form, limit) for form, limit in found.items()]
 
 
 def _condition(b: Builder, constant, terms, limit, plan):

@@ -468,3 +468,15 @@ def test_the_ways_out_share_what_they_give_up():
     assert all(map(np.array_equal, compiled(a), space["f"](a)))
     (text,) = compiled.inspect_llvm().values()
     assert 15 <= text.count("@pyj_let_go(") <= 24
+
+
+def test_the_message_has_an_index_of_any_size():
+    """The index that the message shows is computed again from the one that counts from the end."""
+    def at(a, i):
+        return a[i]
+
+    f = njit(at)
+    for i in (-2**63, -2**63 + 2, 2**63 - 1, -4, 3):
+        with pytest.raises(IndexError, match=f"^index {i} is out of bounds for axis 0 with size 3$"):
+            f(np.arange(3.0), i)
+    assert [f(np.arange(3.0), i) for i in (-3, -1, 2)] == [0.0, 2.0, 2.0]

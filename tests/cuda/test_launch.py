@@ -632,3 +632,13 @@ def test_recarrays_and_memmaps_are_arrays_as_under_njit(tmp_path):
     mapped[:] = np.arange(5)
     move[1, 8](records, mapped)
     assert records.x.tolist() == [0, 1, 2, 3, 4]
+
+
+def test_a_checked_index_has_64_bits_on_a_gpu():
+    def put(a, places):
+        i = cuda.grid(1)
+        if i < len(places):
+            a[places[i]] = 1.0
+
+    text = cuda.jit(put, debug=True).inspect_ptx("void(float64[::1], int64[::1])", "sm_80")
+    assert "cvt.u32.u64" not in text

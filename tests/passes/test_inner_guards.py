@@ -75,6 +75,26 @@ def unpacked(points):
     return total
 
 
+def test_the_lengths_of_arrays_are_compared_before_the_rows():
+    """The guard of a row compares its end with the least of the lengths of both arrays that are read there."""
+    def swept(starts, columns, values, x):
+        for i in range(len(x)):
+            total = 1.0
+            for k in range(starts[i], starts[i + 1]):
+                total -= values[k] * x[columns[k]]
+            x[i] = total
+
+    compiled = njit(swept)
+    rng = np.random.default_rng(6)
+    starts, x = np.array([0, 3, 3, 4, 8]), rng.random(4)
+    for n in (8, 7, 9, 0):
+        for m in (8, 7, 9):
+            args = starts, rng.integers(0, 4, n), rng.random(m), x
+            agree(swept, *args, compiled=compiled)
+    text = next(iter(compiled._inspect("opt", None).values()))
+    assert text.count("= affine_in_range") == 1
+
+
 def test_the_length_of_unpacked_rows_is_compared_once():
     """A guard compares it, so that one of the two copies of the loop compares nothing but its counter."""
     compiled = njit(unpacked)

@@ -162,7 +162,17 @@ def conditions(out, a, x):
         out[i] = t
 
 
-JOINED = [products, backwards, total, two_sums, rows, left_early, distances, written_before]
+def windows(out, a, x):
+    """The element is at the sum of both counters; the quotient asks whether the sum is still the 0.0 of the program."""
+    width = a.shape[1] // 2
+    for i in range(min(len(out), len(x) - width)):
+        t = 0.0
+        for k in range(width):
+            t += x[i + k]
+        out[i] = t / width
+
+
+JOINED = [products, backwards, total, two_sums, rows, left_early, distances, written_before, windows]
 
 
 @pytest.mark.parametrize("function", [
@@ -183,6 +193,31 @@ def test_values(function):
             assert np.array_equal(result, expected), (n, m, row)
             assert np.array_equal(found[0], want[0]) and np.array_equal(found[1], want[1]), (n, m, row)
     assert joined(compiled) == (function in JOINED)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value", "ignore:divide by zero")
+def test_means_of_rows():
+    """The mean of an empty row is a quotient of Python's numbers, which raises, and others are NumPy's."""
+    def means(a, divisor, out):
+        for i in range(a.shape[0]):
+            t = 0.0
+            for j in range(a.shape[1]):
+                t += a[i, j]
+            out[i] = t / divisor
+
+    compiled = njit(means)
+    for shape in ((5, 7), (4, 1), (0, 3), (0, 0), (3, 0)):
+        for divisor in (7, 0):
+            a, found, want = np.arange(float(math.prod(shape))).reshape(shape), np.ones(shape[0]), np.ones(shape[0])
+            if divisor == 0 and shape == (3, 0):
+                for function, out in ((means, want), (compiled, found)):
+                    with pytest.raises(ZeroDivisionError, match="^float division by zero$|^division by zero$"):
+                        function(a, divisor, out)
+            else:
+                means(a, divisor, want)
+                compiled(a, divisor, found)
+            assert np.array_equal(found, want, equal_nan=True)
+    assert joined(compiled)
 
 
 def test_order_of_memory():
