@@ -97,12 +97,11 @@ def same_item(x: Expr, y: Expr) -> Expr:
     same = identity("is", x, y)
     if same.known and same.value:
         return same
-    equal = compare("==", x, y)
-    return equal if same.known else Call(either, same, equal)
+    return compare("==", x, y) if same.known else Call(same_or_equal, x, y)
 
 
-def either(x, y):
-    return x or y
+def same_or_equal(x, y):
+    return x is y or x == y  # an object that contains itself is compared with itself without an end otherwise
 
 
 def fixed(x: Expr):

@@ -13,7 +13,7 @@ from ..base.errors import did_you_mean, suggest
 from ..infer.meaning import Mismatch, NotNative
 from ..infer.names import describe
 from ..types.classes import is_fixed
-from ..types.kinds import Array, Attributes, Generator, Iterator, Method, Singleton, Tuple
+from ..types.kinds import Array, Attributes, DType, Generator, Iterator, Method, Singleton, Tuple
 from .np import index
 from .np.shapes import views
 from .py import index as py_index
@@ -117,6 +117,9 @@ def attribute(x, name: str) -> Mismatch:
                         AttributeError)
     if isinstance(t, Array) and hasattr(np.ndarray, name):
         return NotNative(f"the array attribute '{name}' is not compiled yet", "", AttributeError)
+    if isinstance(t, DType) and hasattr(cls, name):
+        return NotNative(f"the attribute '{name}' of a dtype is not compiled yet", "make the dtype outside the "
+                         "compiled function, where it is a global constant", AttributeError)
     return Mismatch(f"{describe(t)} object has no attribute '{name}'", other_attribute(x, name), AttributeError)
 
 

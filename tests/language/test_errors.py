@@ -53,6 +53,11 @@ def string_repeat(x):
     return "a" * x  # here
 
 
+@wrong(np.arange(2.0), says="the attribute 'newbyteorder' of a dtype is not compiled yet", at="x.dtype.newbyteorder")
+def dtype_attribute(x):
+    return x.dtype.newbyteorder("=")  # here
+
+
 @wrong("text", says="'str' object has no attribute 'uper'", at="s.uper", hint="did you mean 'upper'?")
 def string_method(s):
     return s.uper()  # here

@@ -1,4 +1,5 @@
 """What special methods return, right and wrong: the checks of the interpreter."""
+import dataclasses
 import math
 import operator
 
@@ -186,6 +187,37 @@ def test_an_iterator_that_is_none():
 
     with pytest.raises(TypeError, match="iter.. returned non-iterator of type 'list'"):
         njit(f)(C())
+
+
+@dataclasses.dataclass
+class Ring:
+    value: int
+    behind: "Ring | None" = None
+
+
+class Loud:
+    def __init__(self, seen):
+        self.seen = seen
+
+    def __eq__(self, other):
+        self.seen.append(1)
+        return True
+
+
+def test_an_object_in_a_tuple_is_not_compared_with_itself():
+    def made(n):
+        a = Ring(n)
+        b = a.behind = Ring(n + 1, a)
+        return a == a, a == b
+
+    ring = Ring(1)
+    ring.behind = ring
+    assert njit(made)(1) == made(1) == (True, False)
+    assert njit(lambda a: a == a)(ring) is True
+    compiled = njit(lambda a, b: ((a,) == (a,), (a,) == (b,)))
+    for function in (compiled, compiled.py_func):
+        seen = []
+        assert function(Loud(seen), Loud(seen)) == (True, True) and seen == [1]
 
 
 def test_hash_by_identity():
