@@ -77,7 +77,7 @@ def _hands_on_dicts(spec) -> bool:
     known = _reached(spec)
     return any(map(changed_dicts.would_help, known)) or any(
         [displays.replaced(one.fn, one is not spec.analysis) for one in known]) and all(
-            map(displays.only_hands_on, known))
+            [displays.only_hands_on(one, changed_dicts.found_in(one.fn)) for one in known])
 
 
 def _reached(spec) -> list:

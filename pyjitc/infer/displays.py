@@ -14,9 +14,10 @@ from ..types.kinds import Composite, Dict, ListDisplay, Union, all_parts, is_dis
 from .expressions import UserCall
 from .meaning import UNKNOWN, NotNative, Restart
 
-__all__ = ["changed", "hands_on_keywords", "mark", "may_repeat", "only_hands_on", "read_only", "reads_constants",
-           "replaced"]
+__all__ = ["VIEWS", "changed", "hands_on_keywords", "mark", "may_repeat", "only_hands_on", "read_only",
+           "reads_constants", "replaced"]
 
+VIEWS = ("get", "keys", "values", "items")  # the methods that read a dict
 _MADE = (generic.LIST, generic.LIST_EXTEND, generic.UNPACK_EX)
 # operation that needs a list -> which of its operands
 _NEEDS = {generic.SETITEM: (0,), generic.DELITEM: (0,), generic.GETATTR: (0,), generic.INPLACE: (0,),
@@ -97,23 +98,30 @@ def _handed_on(fn, texts) -> set[ir.Value]:
     """The values of the dict displays that a function only returns or passes to calls, alone or inside other displays,
     puts into new dicts, and reads by constant keys, through all of its variables."""
     users = users_of(fn.blocks)
+    several = fn.memo.get("dicts of several types", ())
     return {x for x, inst in _displays(fn, True).items() if not (
-        inst.op is generic.DICT_MERGE and inst.attrs["unique"]) and _is_handed_on(x, users, texts, set())}
+        inst.op is generic.DICT_MERGE and inst.attrs["unique"]) and _is_handed_on(x, users, texts, set(), several)}
 
 
-def _is_handed_on(x, users, texts, seen) -> bool:
+def _is_handed_on(x, users, texts, seen, several=()) -> bool:
+    """several: the dicts that are also read in other ways: their values have several types, so that they have no
+    derivative as objects (changed_dicts.py)."""
     if x in seen:
         return True
     seen.add(x)
     for inst in users.get(x, ()):
         inner = [p for e in inst.edges() for p, y in zip(e.block.params, e.args) if y is x]
-        if inst.op in (generic.TUPLE, generic.LIST, generic.DICT) or _makes_union(inst):
+        if x in several:
+            several = {*several, *inner}
+        if inst.op in (generic.TUPLE, generic.LIST, generic.DICT, generic.DICT_WITHOUT) or _makes_union(inst):
             inner.append(inst.result)
         elif x in inst.args and not (
                 inst.op is control.RETURN or inst.op is generic.CALL and inst.args[0] is not x
-                or inst.op is generic.GETITEM and inst.args[0] is x and inst.args[1] in texts):
+                or inst.op is generic.GETITEM and inst.args[0] is x and inst.args[1] in texts
+                or x in several and (inst.op in (generic.ITER, generic.COMPARE, generic.GETITEM)
+                                     or inst.op is generic.GETATTR and inst.attrs["name"] in VIEWS)):
             return False
-        if not all([_is_handed_on(y, users, texts, seen) for y in inner]):
+        if not all([_is_handed_on(y, users, texts, seen, several) for y in inner]):
             return False
     return True
 
@@ -124,14 +132,14 @@ def _makes_union(inst) -> bool:
         inst.op is generic.BINARY and inst.attrs["op"] == "|")
 
 
-def only_hands_on(analysis) -> bool:
+def only_hands_on(analysis, changed) -> bool:
     """Whether a function only hands on the dicts that it gets, as arguments and as results of calls, and reads them by
-    constant keys."""
+    constant keys. changed: its dicts for which new ones take their place."""
     fn = analysis.fn
     texts, users = _texts(fn), users_of(fn.blocks)
     given = [*fn.entry.params, *[inst.result for block in fn.blocks for inst in block.insts if inst.op is generic.CALL]]
     return all([_is_handed_on(x, users, texts, set()) for x in given
-                if x in analysis.av and isinstance(analysis.av[x][0], Dict)])
+                if x in analysis.av and isinstance(analysis.av[x][0], Dict) and x not in changed])
 
 
 def replaced(fn, returned: bool) -> bool:
@@ -152,7 +160,7 @@ def _displays(fn, returned) -> dict[ir.Value, ir.Inst]:
     called = {inst.result for block in fn.blocks for inst in block.insts
               if returned and inst.op is generic.GLOBAL and inst.attrs["name"] == "dict"}
     return {inst.result: inst for block in fn.blocks for inst in block.insts
-            if inst.op is generic.DICT or inst.op is generic.DICT_MERGE or inst.op is generic.CALL
+            if inst.op in (generic.DICT, generic.DICT_MERGE, generic.DICT_WITHOUT) or inst.op is generic.CALL
             and inst.args[0] in called and 1 < len(inst.args) <= len(inst.attrs.get("kwnames") or ()) + 2}
 
 

@@ -501,6 +501,8 @@ _MEANINGS = {
     generic.SET_ADD: lambda self, inst, xs: by_python(set.add, _own(xs[0]), xs[1], type=NoneType),
     generic.DICT_SET: lambda self, inst, xs: by.set_item(_own(xs[0]), xs[1], xs[2]),
     generic.DICT_MERGE: lambda self, inst, xs: by_python(interpreted.merged, *xs, Const(Object, inst.attrs["unique"])),
+    generic.DICT_WITHOUT: lambda self, inst, xs: by_python(interpreted.without, *xs, Const(
+        Object, inst.attrs["may_miss"])),
     generic.UNPACK: _unpack, generic.UNPACK_EX: _unpack_star,
     generic.ITER: lambda self, inst, xs: by.iterate(xs[0]), generic.LENGTH: lambda self, inst, xs: by.length(xs[0]),
     generic.IMPORT_FROM: lambda self, inst, xs: by.get_attribute(xs[0], inst.attrs["name"]),

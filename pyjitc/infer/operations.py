@@ -583,6 +583,10 @@ class Operations(Variables):
         if isinstance(operands[0].type, Dict):
             return self.library.dict_merged(*operands)
         before = members_of(operands[0])
+        if "anew" in inst.attrs and not isinstance(operands[1].type, (Dict, DictDisplay)):
+            raise NotNative(f"the items of this {describe(operands[1].type)[1:-1]} are put into a dict in a function "
+                            "that is differentiated or batched, where the keys of a dict must be known at compile time",
+                            "write the keys out: d.update({'a': x}) or d['a'] = x")
         if inst.attrs["unique"] and isinstance(operands[1].type, Dict):  # the keywords of a call
             return self.library.keywords(before, operands[1]) if before else operands[1]
         if isinstance(operands[1].type, Dict):
@@ -594,6 +598,13 @@ class Operations(Variables):
                 if name in before:
                     raise Mismatch(f"got multiple values for keyword argument '{name}'")
         return dict_of({**before, **more}.items())
+
+    def dict_without(self, inst, operands):
+        items = members_of(operands[0])
+        key = operands[1].value
+        if key not in items and not inst.attrs["may_miss"]:
+            return key_error(operands[1])
+        return dict_of([item for item in items.items() if item[0] != key])
 
     def format_(self, inst, operands):
         value, spec = operands
@@ -823,7 +834,8 @@ HANDLERS = {
     generic.DICT: E.dict_, generic.STRING: E.string, generic.LIST_EXTEND: E.list_extend,
     generic.LIST_TO_TUPLE: E.list_to_tuple, generic.LIST_APPEND: E.list_append, generic.SET_ADD: E.set_add,
     generic.SET_UPDATE: E.set_update,
-    generic.DICT_SET: E.dict_set, generic.DICT_MERGE: E.dict_merge, generic.FORMAT: E.format_, generic.UNPACK: E.unpack,
+    generic.DICT_SET: E.dict_set, generic.DICT_MERGE: E.dict_merge, generic.DICT_WITHOUT: E.dict_without,
+    generic.FORMAT: E.format_, generic.UNPACK: E.unpack,
     generic.UNPACK_EX: E.unpack_ex, generic.ITER: E.iter_, generic.NEXT: E.next_, generic.ELEMENT: E.element,
     generic.RETURNED: E.returned,
     generic.MAKE_FUNCTION: E.make_function, generic.MAKE_CELL: E.make_cell, generic.CELL_GET: E.cell_get,

@@ -10,8 +10,9 @@ import numpy as np
 
 from .build import flagged
 
-__all__ = ["added", "as_dtype", "clear_list", "concatenated", "delete", "extended", "find_key", "index", "insert",
-           "item", "key_at", "key_index", "last", "length_of", "list_of", "moved", "part", "place", "place_behind",
+__all__ = ["added", "as_dtype", "clear_list", "concatenated", "concatenated_at_1", "concatenated_at_2",
+           "concatenated_at_3", "delete", "extended", "find_key", "index", "insert", "item", "item_by_columns",
+           "key_at", "key_index", "last", "length_of", "list_of", "moved", "part", "place", "place_behind",
            "place_of", "place_of_last", "place_to_set", "pop_at", "put", "put_every", "repeated", "reverse", "room",
            "same_size", "set_index", "size_of_list", "sort", "stacked", "stacked_at_1", "stacked_at_end",
            "with_array", "with_key", "with_list", "with_place", "with_room", "with_slot"]
@@ -97,6 +98,10 @@ def item(items, first, shape):
     return items[first:first + size_of(shape)].reshape(shape).copy()
 
 
+def item_by_columns(items, first, shape):
+    return item(items, first, shape).T.copy().T
+
+
 def size_of(shape):
     size = 1
     for n in shape:
@@ -143,6 +148,37 @@ def concatenated(items, places, n, shape):
         found[at:at + size] = items[first:first + size]
         at += size
     return found.reshape((rows,) + shape[1:])
+
+
+@flagged(raises=True)
+def concatenated_at_1(items, places, n, shape):
+    return concatenated_at(items, places, n, shape, 1)
+
+
+@flagged(raises=True)
+def concatenated_at_2(items, places, n, shape):
+    return concatenated_at(items, places, n, shape, 2)
+
+
+@flagged(raises=True)
+def concatenated_at_3(items, places, n, shape):
+    return concatenated_at(items, places, n, shape, 3)
+
+
+def concatenated_at(items, places, n, shape, along):
+    """The items joined along an axis. Their lengths along all other axes must be those of `shape`."""
+    width, rows, rest, count = 1 + len(shape), size_of(shape[:along]), size_of(shape[along + 1:]), 0
+    for i in range(n):
+        for axis in range(len(shape)):
+            if axis != along and places[i * width + 1 + axis] != shape[axis]:
+                raise ValueError("all the input array dimensions except for the concatenation axis must match exactly")
+        count += int(places[i * width + 1 + along])
+    found, at = np.empty((rows, count * rest), items.dtype), 0
+    for i in range(n):
+        first, columns = int(places[i * width]), int(places[i * width + 1 + along]) * rest
+        found[:, at:at + columns] = items[first:first + rows * columns].reshape(rows, columns)
+        at += columns
+    return found.reshape(shape[:along] + (count,) + shape[along + 1:])
 
 
 @flagged(raises=True)

@@ -46,6 +46,9 @@ SET_UPDATE = _op("set_update", "set_update (set, iterable): `{*a}`; result is th
 DICT_SET = _op("dict_set", "dict_set (dict, key, value); no result: dict comprehension")
 DICT_MERGE = _op("dict_merge",
                  "dict_merge {unique} (dict, mapping): `{**a}` and `f(**a)` (unique: no key twice); result is the dict")
+DICT_WITHOUT = _op("dict_without",
+                   "dict_without {may_miss: bool} (dict, key) -> a new dict without a key; KeyError where it has none, "
+                   "unless may_miss: `del` in functions with derivatives")
 FORMAT = _op("format",
              "format {conversion: '', 's', 'r', 'a'} (value, spec): one part of an f-string; spec may be constant None")
 UNPACK = _op("unpack", "unpack {count} (iterable) -> tuple of `count` values; ValueError as CPython")

@@ -9,7 +9,7 @@ from . import hooks
 
 __all__ = ["as_exception", "binder", "bound_with", "call_star", "compiled", "dict_of", "extended", "group_left",
            "group_match", "is_mapping", "is_sequence", "keys_of", "leave", "list_of", "matches", "merged", "others",
-           "pattern_of_class", "set_of", "to_unpack", "unpack_star", "without_keys"]
+           "pattern_of_class", "set_of", "to_unpack", "unpack_star", "without", "without_keys"]
 
 
 def binder(name, parameters, defaults, rest, only, only_defaults, returned, keywords, positional):
@@ -204,6 +204,16 @@ def merged(x, more, unique):
             if name in x:
                 raise TypeError(f"got multiple values for keyword argument '{name}'")
     return {**x, **more}
+
+
+def without(x, key, may_miss):
+    """A copy of a dict without a key, which it may not have where may_miss says so."""
+    found = dict(x)
+    if may_miss:
+        found.pop(key, None)
+    else:
+        del found[key]
+    return found
 
 
 def others(x, names):

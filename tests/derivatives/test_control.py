@@ -490,6 +490,65 @@ def test_lists_of_lists(function):
     np.testing.assert_allclose(jvp(grad(function), (x,), (t,))[1], expected, 1e-5, 1e-5)
 
 
+def replaced_list(x):
+    """As in dynamic programming, a new list of scores takes the place of the last one."""
+    scores = [x[i] * 2.0 for i in range(len(x))]
+    for t in range(2):
+        new = []
+        for i in range(len(x)):
+            ways = [scores[k] * x[i] for k in range(len(x))]
+            best = max(ways)
+            new.append(best + math.log(sum(math.exp(v - best) for v in ways)))
+        scores = new
+    return max(scores) * scores[0]
+
+
+def lists_under_several_names(x):
+    s = [x[0], x[1]]
+    t = s
+    for i in range(3):
+        t.append(s[i] * x[2])
+        if i == 1:
+            s = [x[2], x[1], t[0], t[1], t[2]]
+    a, b = [x[0]], [x[1]]
+    for i in range(3):
+        a, b = b, a
+        a.append(b[0] * x[i])
+    return sum(s) * t[-1] + sum(a) - b[-1] ** 2
+
+
+def made_of_the_last(x):
+    s = [(v, 1) for v in x]
+    for t in range(2):
+        s = s[1:] + [(s[0][0] * x[t], s[0][1] + 1)]
+    return sum(v * n for v, n in s)
+
+
+@pytest.mark.parametrize("function", [replaced_list, lists_under_several_names, made_of_the_last])
+def test_lists_that_a_loop_replaces(function):
+    agree(function, np.array([0.7, -1.2, 0.4]))
+
+
+def heads(x):
+    parts = [np.outer(x[:k + 1], x) for k in range(len(x))]
+    return np.sum(np.concatenate([p.T for p in parts], axis=1)[1] ** 3)
+
+
+def columns_of_a_list(x):
+    rows = []
+    for k in range(len(x)):
+        rows.append(x[1:])
+    for k in range(len(x)):
+        rows[k] = rows[k] * x[k]
+    tables = [np.outer(row, x).T for row in rows]
+    return np.sum(np.column_stack(rows)[0] ** 3) + np.sum(np.dstack(tables)[1] ** 2) + np.sum(np.hstack(tables)[0])
+
+
+@pytest.mark.parametrize("function", [heads, columns_of_a_list])
+def test_lists_of_arrays_are_joined_along_any_axis(function):
+    agree(function, np.array([0.7, -1.2, 0.4]))
+
+
 def test_what_lists_of_lists_raise():
     def item(x, i, j):
         rows = [[x, x * x], [x * 3.0]]

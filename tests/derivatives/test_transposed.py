@@ -3,6 +3,7 @@ changed."""
 import numpy as np
 import pytest
 
+import pyjitc
 from tests.derivatives.differences import agree
 from tests.derivatives.test_structure import body
 
@@ -97,3 +98,29 @@ def test_which_loops_gather():
         assert "_gathered" not in body(function, vector, vector + 1.0)
     for length in (2, 3, 4, 5, 11):
         agree(burgers, np.random.default_rng(2).normal(size=length), 3, 0.2)
+
+
+def with_ones(x):
+    """The elements of a column are each read in a whole row of trips, in which the loop adds to one adjoint."""
+    return np.sum((x[:, None] * x + np.ones((2, 2))) ** 3)
+
+
+def test_trips_that_add_to_one_element_are_not_independent():
+    x, t, step = np.array([0.7, -0.4]), np.array([0.3, 0.9]), 1e-5
+
+    def along(x):
+        return np.sum(pyjitc.hvp(with_ones, (x,), (t,)) * np.array([1.0, 0.5]))
+
+    expected = [(along(x + e) - along(x - e)) / (2 * step) for e in step * np.eye(2)]
+    np.testing.assert_allclose(pyjitc.grad(along)(x), expected, 1e-6)
+
+
+def product_with_a_part(x):
+    return np.sum((np.outer(x, x[:3]) @ x[:3]) ** 2) + 0.5 * x @ x
+
+
+def test_third_derivatives_of_products_in_a_direction():
+    x, t, step = np.array([0.7, -0.4, 1.1, 0.3]), np.array([0.3, 0.9, -0.5, 0.2]), 1e-5
+    hessian = pyjitc.hessian(product_with_a_part)
+    expected = (hessian(x + step * t) - hessian(x - step * t)) / (2 * step)
+    np.testing.assert_allclose(pyjitc.jvp(hessian, (x,), (t,))[1], expected, 1e-6, 1e-6)

@@ -910,6 +910,77 @@ def test_dicts_of_several_types_that_a_function_changes(function):
     agree(function, np.array([0.3, -0.7, 1.1]))
 
 
+def read_afterwards(p):
+    """Changed by each method, and read by other functions and in loops when it has changed for the last time."""
+    def of_both(q):
+        return np.sum(q["w"]) * q["b"]
+
+    q = dict(p)
+    n = q.pop("n")
+    q.update([("b", q["b"] ** 2)])
+    q.setdefault("s", 2.0)
+    scale = q.pop("none", 3.0)
+    q["w"] = q["w"] * q.get("s", 5.0)
+    del q["s"]
+    total = of_both(q) * n * scale
+    for key, value in sorted(q.items()):
+        total = 0.5 * total + np.sum(value * value)
+    for value in list(q.values()):
+        total = total * np.sum(value)
+    for key in ("w", "a", "b"):
+        if key in q:
+            total += np.sum(q[key]) * (1.5 if q.get("a") is None else 2.0)
+    return total
+
+
+def test_dicts_of_several_types_are_read_after_they_were_changed():
+    p = {"w": X, "b": 0.7, "n": 3}
+    found, step = grad(read_afterwards)(p), 1e-6
+    assert found["n"] is None
+    for key in "wb":
+        for i in range(np.size(p[key])):
+            along = np.eye(3)[i] if key == "w" else 1.0
+            ends = [read_afterwards({**p, key: p[key] + sign * step * along}) for sign in (1, -1)]
+            np.testing.assert_allclose(np.ravel(found[key])[i], (ends[0] - ends[1]) / (2 * step), 1e-6)
+
+
+def test_pairs_that_are_not_written_out_are_refused():
+    def f(x):
+        found = {"a": 1.0}
+        found.update(zip(["b"], [x]))
+        return found["b"] * 3.0
+
+    with pytest.raises(TypingError, match="the items of this iterator are put into a dict in a function that is "
+                                          "differentiated or batched, where the keys of a dict must be known"):
+        grad(f)(2.0)
+
+
+def changed_by_another(x):
+    def change(p):
+        p["b"] = p["b"] * 3.0  # refused here, too
+
+    p = {"a": x * 2.0, "b": x[0]}
+    p["a"] = p["a"] * x
+    change(p)
+    return np.sum(p["a"]) * p["b"]
+
+
+def test_a_dict_that_another_function_changes_is_refused():
+    with pytest.raises(TypingError, match="assigning to an item of a dict is not compiled yet") as refused:
+        grad(changed_by_another)(X)
+    with open(__file__) as file:
+        assert "refused here, too" in file.read().splitlines()[refused.value.diagnostic.line - 1]
+
+
+def changed_while_iterated(x):
+    p = {"a": x * 2.0, "b": x[0]}  # refused here
+    total = 0.0
+    for value in p.values():
+        p["b"] = p["b"] * 3.0
+        total += np.sum(value)
+    return total
+
+
 def other_function(x):
     def change(p):
         p["b"] = p["b"] * 3.0
@@ -932,6 +1003,13 @@ def any_key(x):
     for key in p:
         p[key] = p[key] * 0.5
     return np.sum(p["a"]) * p["b"]
+
+
+def test_a_dict_that_changes_while_its_values_are_read_is_refused():
+    with pytest.raises(pyjitc.UnsupportedError, match="what varies is put into a dict here") as refused:
+        grad(changed_while_iterated)(X)
+    with open(__file__) as file:
+        assert "refused here" in file.read().splitlines()[refused.value.diagnostic.line - 1]
 
 
 @pytest.mark.parametrize("function", [other_function, other_tuple, any_key], ids=lambda x: x.__name__)

@@ -14,7 +14,7 @@ from ...types.kinds import (
 )
 from ..build import number, whole_number
 from ..protocol import Protocol, text_by_python, uncallable
-from ..rule import Rule
+from ..rule import Rule, expression
 from . import ranges
 
 __all__ = ["PROTOCOLS"]
@@ -245,7 +245,7 @@ class _Dict(_Display):
 
     def contains(self, x, item):
         if not item.known:
-            raise refusals.not_yet(x.type, "`in` of")
+            return membership.contains(_keys(x), item)
         return Const(Bool, item.value in dict(x.type.members))
 
     def getitem(self, x, i):
@@ -271,14 +271,14 @@ def _view(kind):
     return "self, /", lambda x: Apply(PACK, x, name=kind.role)
 
 
-def _get(x, key, default):
+def _get(x, key, default=None):
     if not key.known:
         raise refusals.not_yet(x.type, "get() with a key that is not known of")
-    return Apply(STRUCT_GET, x, field=key.value) if key.value in x.type.names else default
+    return Apply(STRUCT_GET, x, field=key.value) if key.value in x.type.names else expression(default)
 
 
 # method of dict displays -> (its parameters, its meaning)
 _READS = {"keys": _view(DictKeys), "values": _view(DictValues), "items": _view(DictItems),
-          "get": ("self, key, default=None, /", _get)}
+          "get": ("self, key, default=None, /", _get), "copy": ("self, /", lambda x: dict_of(members_of(x).items()))}
 
 PROTOCOLS = {Tuple: _Tuple(), ListDisplay: _List(), DictDisplay: _Dict()}

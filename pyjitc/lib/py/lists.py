@@ -10,6 +10,7 @@ from types import BuiltinFunctionType, FunctionType
 
 from ...base.lazy import lazy
 from ...infer.constants import plain_value
+from ...infer.expressions import list_of
 from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Fresh, Mismatch, NeedsList, Operand
 from ...infer.names import describe
 from ...ops.containers import HOLDS, LIST_APPEND, LIST_GET, LIST_LEN, LIST_NEW, LIST_POP, LIST_SET, LIST_SORT
@@ -184,6 +185,11 @@ def listed(items: Expr) -> Expr:
     return extended(empty(), items) if rest is None else rest(items)
 
 
+def _is_view_of_display(t: Type) -> bool:
+    """Whether values of type t are the keys, values or items of a dict whose keys are part of its type."""
+    return isinstance(t, k.DictView) and isinstance(t.viewed, k.DictDisplay)
+
+
 def unpack_rest(x: Expr, before: int, after: int) -> Expr:
     """The values to which `a, *b, c = x` unpacks."""
     if not protocol_of(x.type).is_iterable(x):
@@ -303,6 +309,11 @@ in_order.rule = _in_order  # type: ignore[attr-defined]  # where table.py looks
 def _sorted(iterable, /, *, key=None, reverse=False):
     if iterable.type is k.Str and (key is None or key.type is NoneType):
         return Call(textfn.sorted_characters, iterable, expression(reverse))
+    if _is_view_of_display(iterable.type) and not isinstance(iterable.type, k.DictValues) and key is None and (
+            expression(reverse).value is False):
+        names = iterable.type.viewed.names
+        items = protocol_of(iterable.type).elements(iterable)
+        return list_of([items[names.index(name)] for name in sorted(names)])
     made = listed(iterable)
     if key is not None and _is_get(key.type) and item_of(iterable.type) is key.type.receiver.keys:
         return Call(sort_by_get, made, Apply(METHOD_SELF, key), reverse)
@@ -316,6 +327,8 @@ def _is_get(t: Type) -> bool:
 
 @rule("list", "iterable=..., /")
 def _list(x):
+    if _is_view_of_display(x.type):
+        return list_of(protocol_of(x.type).elements(x))
     return empty() if x.type is Ellipsis_ else listed(x)
 
 

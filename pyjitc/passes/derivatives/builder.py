@@ -41,10 +41,13 @@ class Builder(Appender):
             type = op.rule(tuple([x.type for x in args]), attrs)
         return self.add(Inst(op, args, {**attrs, **self.notes}, Value(type) if type is not None else None, self.loc))
 
-    def again(self, inst: Inst, args, **attrs) -> Any:
-        """Add the same operation on other operands, which have the types of its own operands."""
+    def again(self, inst: Inst, args, type=None, **attrs) -> Any:
+        """Add the same operation on other operands, which have the types of its own operands. type: that of the result,
+        where it is another one."""
+        if type is not None and "type" in inst.attrs:
+            attrs["type"] = type
         return self.add(Inst(inst.op, args, {**inst.attrs, **attrs},
-                             Value(inst.result.type) if inst.result is not None else None, inst.loc))
+                             Value(type or inst.result.type) if inst.result is not None else None, inst.loc))
 
     def const(self, value, t=None) -> Value:
         t = t or self.t

@@ -149,11 +149,11 @@ class _Forward:
         if op is mem.ARRAY_NEW:
             dual[r] = b.again(inst, inst.args, zero=True)
         elif op is s.UNDEF:
-            dual[r] = b.again(inst, ())
+            dual[r] = b.again(inst, (), tangent_type(r.type))
         elif op is PY_UNBOX:
             dual[r] = self.zeros(b, r)
         elif op is mem.ARRAY_VIEW or op is s.RETYPE and type(r.type) is k.Array:
-            dual[r] = b.again(inst, [self.tangent(inst.args[0]), *inst.args[1:]])
+            dual[r] = b.again(inst, [self.tangent(inst.args[0]), *inst.args[1:]], tangent_type(r.type))
         elif op is s.SELECT or op is s.CHOOSE or op is mem.ARRAY_COPY:
             dual[r] = b.op(op, inst.args[0], *map(self.tangent, inst.args[1:]))
         elif op is mem.ARRAY_LOAD or op is mem.SUM_EIGHTS:

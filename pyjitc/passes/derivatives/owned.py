@@ -50,6 +50,7 @@ _DICTS = frozenset((tables.DICT_GET, tables.DICT_SET, tables.DICT_FIND, tables.D
 _LISTS = frozenset((lists.LIST_GET, lists.LIST_SET, lists.LIST_APPEND, lists.LIST_POP, lists.LIST_LEN))
 _NEW = frozenset((mem.ARRAY_NEW, NEST, c.INVOKE))
 _STACKED = {0: "stacked", 1: "stacked_at_1", -1: "stacked_at_end"}
+_CONCATENATED = {0: "concatenated", 1: "concatenated_at_1", 2: "concatenated_at_2", 3: "concatenated_at_3"}
 
 
 def open_owned(fn: Function, helpers) -> bool:
@@ -313,15 +314,8 @@ class _Opening:
         if getattr(function, "__name__", None) == "joined_in_order" and given[1:2] == [box.result]:
             join, axis = given[0], given[2] if len(given) == 3 else 0
             if type(item) is k.Array and t.dtype is item.dtype:
-                if join in (np.vstack, np.hstack) and len(given) == 2:
-                    joins = (join is np.vstack) == (item.ndim == 1)
-                    if join is np.hstack and item.ndim > 1:
-                        return None
-                    return "stacked" if joins and join is np.vstack else "concatenated", None, end
-                if join is np.stack and type(axis) is int and axis in _STACKED:
-                    return _STACKED[axis], None, end
-                if join is np.concatenate and axis == 0:
-                    return "concatenated", None, end
+                name = _join(join, axis if join in (np.stack, np.concatenate) else None, item.ndim)
+                return name and (name, None, end)
         return None
 
     def repetition(self, made):
@@ -341,13 +335,31 @@ class _Opening:
         return display, times, (display, box, call)
 
 
+def _join(function, axis, ndim: int) -> str | None:
+    """The name of the function of lib/listed.py that joins a list of arrays of `ndim` axes as a function of NumPy does;
+    None where there is none. axis: None for functions without one."""
+    if function is np.column_stack or function is np.dstack:
+        axis = 1 if function is np.column_stack else 2
+        function = np.stack if ndim == axis else np.concatenate if ndim > axis else None
+    elif function is np.vstack or function is np.hstack:
+        axis = 0 if function is np.vstack or ndim == 1 else 1
+        function = np.stack if function is np.vstack and ndim == 1 else np.concatenate
+    if type(axis) is not int:
+        return None
+    axes = ndim + 1 if function is np.stack else ndim
+    place = axis + axes if axis < 0 else axis
+    if function is np.stack:
+        return _STACKED.get(-1 if place == ndim > 1 else place)
+    return _CONCATENATED.get(place) if function is np.concatenate and place < ndim else None
+
+
 def _is_owned(t) -> bool:
     return type(t) is k.List or type(t) is k.Dict
 
 
 class _Pools:
-    """Lists of numbers that are items of other lists. All that may be the same lists are put into one pool, and their
-    numbers in the pool are the items of the other lists, which stay lists.
+    """Lists of numbers that are items of other lists, or that a loop replaces by new ones. All that may be the same
+    lists are put into one pool, and their numbers in the pool are the items of the other lists, which stay lists.
     Before:  r = list_new x : list[float] ; rows = list_new r : list[list[float]] ; y = list_get (list_get rows, i), j
     After:   items[0] = x ; rows = list_new 0 : list[int] ; y = items[start of list number (list_get rows, i) + j]"""
 
@@ -357,7 +369,8 @@ class _Pools:
 
     def run(self) -> bool:
         insts = [inst for block in self.fn.blocks for inst in block.insts]
-        if not any(inst.op is lists.LIST_NEW and _is_nested(inst.result.type) for inst in insts):
+        made = [inst.result for inst in insts if inst.op is lists.LIST_NEW]
+        if not any(_is_nested(v.type) for v in made) and sum(_is_row(v.type) for v in made) < 2:
             return False
         self.opening = _Opening(self.fn, self.helpers)
         items: dict[Value, Value] = {}  # class of outer lists -> one of its items
@@ -376,13 +389,23 @@ class _Pools:
                 outer = self.classes.of(inst.result if inst.op is lists.LIST_NEW else inst.args[0])
                 self.classes.join(x, items.setdefault(outer, x))
         closed = {self.classes.of(v) for v in self.values if not self.is_known(v)}
-        found = {self.classes.of(x) for outer, x in items.items() if outer not in closed} - closed
+        found = {self.classes.of(x) for outer, x in items.items() if outer not in closed}
+        found = (found | self.replaced_by_others()) - closed
         # rows of lists that stay as they are do, too
         found -= {self.classes.of(x) for outer, x in items.items() if outer in closed}
         if not found:
             return False
         self.rewrite(found, {outer for outer, x in items.items() if self.classes.of(x) in found})
         return True
+
+    def replaced_by_others(self) -> set[Value]:
+        """The classes of lists of numbers that several instructions make, as where a loop replaces a list by a new
+        one."""
+        count: dict[Value, int] = {}
+        for v in self.values:
+            if _is_row(v.type) and v.inst is not None and (v.inst.op is lists.LIST_NEW or v.inst.op is PY_UNBOX):
+                count[self.classes.of(v)] = count.get(self.classes.of(v), 0) + 1
+        return {x for x, n in count.items() if n > 1}
 
     def rows_of(self, inst: Inst) -> list[Value]:
         """The rows that an instruction puts into a nested list or takes out of it."""

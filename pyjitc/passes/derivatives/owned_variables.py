@@ -36,6 +36,9 @@ def joined(types):
 
 
 def fits(t, wanted) -> bool:
+    """Whether a value of type t can be stored where items have the type `wanted`."""
+    if type(wanted) is k.Array and type(t) is k.Array and wanted.layout == "A":
+        return t.dtype is wanted.dtype and t.ndim == wanted.ndim
     return t is wanted or type(wanted) is k.Union and t in wanted.members
 
 
@@ -48,7 +51,7 @@ def leaves_of(t) -> Any:
     if type(t) is k.Union:
         return [k.Int, k.float64] if all(k.is_float(m) and dtype_of(m) == np.float64 for m in t.members) else None
     if type(t) is k.Array:
-        ok = t.ndim and t.layout != "F" and is_number_that_varies(t.dtype)
+        ok = t.ndim and is_number_that_varies(t.dtype)
         return [t] if ok else None
     return [t] if k.is_float(t) or k.is_complex(t) or t is k.Int or t is k.Bool else None
 
@@ -161,7 +164,8 @@ class ListVariables:
                              else b.cast(x, t))
             else:
                 first, *shape = self.place(b, t, read(b, places), i)
-                x = self.call(b, "item", read(b, items), first, b.op(s.TUPLE_MAKE, *shape, cls=None))
+                name = "item_by_columns" if t.layout == "F" else "item"
+                x = self.call(b, name, read(b, items), first, b.op(s.TUPLE_MAKE, *shape, cls=None))
                 found.append(x if x.type is t else b.op(s.RETYPE, x, type=t))
         return self.built(b, iter(found), self.item)
 
@@ -176,7 +180,7 @@ class ListVariables:
             wanted = b.op(c.CONST, type=k.DType(dtype), value=dtype_of(dtype))
             found = self.call(b, what, items, n, wanted)
         else:
-            self.call(b, "some_to_join" if what == "concatenated" else "some", n)
+            self.call(b, "some_to_join" if what.startswith("concatenated") else "some", n)
             places = read(b, self.places[0])
             shape = self.place(b, self.item, places, b.const(0, k.Int))[1:]
             found = self.call(b, what, items, places, n, b.op(s.TUPLE_MAKE, *shape, cls=None))
@@ -197,6 +201,8 @@ class ListVariables:
                 number = b.op(s.SELECT, test, b.const(n, k.Int), number)
                 value = b.op(s.SELECT, test, b.cast(b.op(s.UNION_GET, x, type=m), k.float64), value)
             return [number, value]
+        if type(t) is k.Array:
+            return [x if x.type is t else b.op(s.RETYPE, x, type=t)]
         return [b.op(s.SELECT, x, b.const(1, k.Int), b.const(0, k.Int)) if t is k.Bool else x]
 
     def built(self, b, parts, t) -> Value:
@@ -363,8 +369,8 @@ class RecordVariables:
             return b.const(len(self.items), k.Int)
         given = inst.args if op is tables.DICT_NEW else inst.args[1:] if op is tables.DICT_SET else ()
         for key, x in zip(given[::2], given[1::2]):
-            write(b, self.items[constant_of(key)],
-                  x if x.type is self.type else b.op(s.UNION_MAKE, x, type=self.type))
+            change = s.UNION_MAKE if type(self.type) is k.Union else s.RETYPE
+            write(b, self.items[constant_of(key)], x if x.type is self.type else b.op(change, x, type=self.type))
         if op is tables.DICT_GET:
             return read(b, self.items[constant_of(inst.args[1])])
         return None

@@ -284,8 +284,7 @@ class _Reverse:
         if self.root(x).type.layout != "C" and i.op is mem.ARRAY_VIEW:
             raise refused(self.fn, i, "a part of an array whose order in memory changes in a loop has no derivative "
                           "yet", "make the arrays of all trips in the same way, for example by .copy()")
-        found = b.again(i, [self.beside(b, cur, i.args[0]), *i.args[1:]])
-        return _as(found, b.insts[-1], own_type(x.type))
+        return b.again(i, [self.beside(b, cur, i.args[0]), *i.args[1:]], own_type(x.type))
 
     def check_chosen(self, inst):
         """Refuse to choose one of several arrays if it is written into, since it has several names then."""
@@ -329,7 +328,7 @@ class _Reverse:
     def shadow_of(self, b, inst):
         op, r, shadow = inst.op, inst.result, self.shadow
         if op.traits & VIEW:
-            return _as(b.again(inst, [shadow[inst.args[0]], *inst.args[1:]]), b.insts[-1], own_type(r.type))
+            return b.again(inst, [shadow[inst.args[0]], *inst.args[1:]], own_type(r.type))
         if op.traits & SELECTS:
             return b.op(op, inst.args[0], *(shadow[x] for x in inst.args[1:]))
         if op is s.UNDEF:
@@ -726,10 +725,10 @@ class _Reverse:
         if op is mem.ARRAY_LOAD:
             array = self.beside(b, cur, inst.args[0])
             if array is not None:
+                # iterations that only read an element may share it, so those that add to it are not independent
                 at = array, *inst.args[1:]
-                notes = {name: inst.attrs[name] for name in ("parallel",) if name in inst.attrs}
-                new = b.fadd(b.op(op, *at, **notes), g)
-                b.insts.append(Inst(mem.ARRAY_STORE, [*at, new], notes, None, b.loc))
+                new = b.fadd(b.op(op, *at), g)
+                b.insts.append(Inst(mem.ARRAY_STORE, [*at, new], {}, None, b.loc))
         elif op is mem.SUM_EIGHTS:
             array = self.beside(b, cur, inst.args[0])
             if array is not None:
@@ -935,13 +934,6 @@ class _Reverse:
 
 _CHOICES = (s.SELECT, s.CHOOSE, s.TUPLE_AT)
 _MAKERS = (mem.ARRAY_NEW, mem.ARRAY_COPY, NEST, c.INVOKE)
-
-
-def _as(v, inst, t):
-    v.type = t
-    if "type" in inst.attrs:
-        inst.attrs = {**inst.attrs, "type": t}
-    return v
 
 
 def _is_new_array(x: Value, arriving, names: dict[Value, None]) -> bool:
