@@ -357,7 +357,8 @@ def _vectorised(told, by_file) -> None:
 _VECTORISED = "vectorized loop"
 # LLVM's remark on a loop -> its meaning in terms of Python, and advice. A remark hides those that come after it.
 _REASONS = (
-    ("call instruction cannot be vectorized", "it calls a function or the interpreter for each element"),
+    ("call instruction cannot be vectorized",
+     "for each element it calls a function or the interpreter, or checks an index that may be negative"),
     ("instruction return type cannot be vectorized", "it calls a function for each element, which may raise"),
     ("could not determine number of loop iterations",
      "how often it runs is not known before it starts, as with `while` or `break`"),

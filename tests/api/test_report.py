@@ -116,7 +116,8 @@ def test_functions_that_are_called():
     check, loop = made["return a[i] + 1  # in the helper"].facts  # LLVM inlines the helper in the loop
     assert check.text == ("the index is compared with the length: nothing is known of a value that is given, or that "
                           "goes round a loop")
-    assert loop.text == "not vectorised: it calls a function for each element, which may raise"
+    assert loop.text == ("not vectorised: for each element it calls a function or the interpreter, or checks an index "
+                         "that may be negative")
 
 
 def test_a_derivative_shows_what_is_active_and_what_its_loops_keep():
@@ -240,7 +241,9 @@ def test_samples_fall_on_the_lines_that_take_long(function):
     assert made.calls > 1 and made.total >= 10
     assert {file for file, _ in made.lines} == {__file__}
     dear, = lines_with("# dear", function)
-    assert made.lines[__file__, dear] > sum(made.lines.values()) / 2  # the others are of threads that wait for work
+    # Its loop is one line above: some processors take samples at the jump behind a sum that is not there yet. The other
+    # samples are of threads that wait for work.
+    assert made.lines[__file__, dear] + made.lines[__file__, dear - 1] > sum(made.lines.values()) / 2
     first, last = lines_with("def unequal", function)[0], lines_with("return s", function)[0]
     assert all(first <= line <= last for _, line in made.lines)
     shown = sampling.speedscope("unequal", made)

@@ -158,9 +158,11 @@ def _second(function, args, tangents):
 def be_quick():
     """From now on compile without LLVM's optimiser, and without the passes that code need not have."""
     from pyjitc.codegen import link
-    from pyjitc.passes import dce, elementary, messages, pipeline, refcount, relax, simplify
-    needed, wanted, to_object = {dce, elementary, messages, refcount, relax, simplify}, pipeline._wanted, link.to_object
-    pipeline._wanted = lambda fn, first=0: (one for one in wanted(fn, first) if one in needed)
+    from pyjitc.passes import pipeline
+    needed = {"dce", "elementary", "messages", "refcount", "relax", "simplify"}
+    wanted, to_object = pipeline._wanted, link.to_object
+    pipeline._wanted = lambda fn, options, first=0: (
+        one for one in wanted(fn, options, first) if one.__name__.rpartition(".")[2] in needed)
     link.to_object = lambda text, target, level=0: to_object(text, target, 0)
 
 
