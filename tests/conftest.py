@@ -10,7 +10,8 @@ they took an eighth of the time of the tests; tests of leaks ask for collections
 
 What functions of the library and derivatives mean is in their IR: two of three tests of these are compiled without
 LLVM's optimiser, which took nearly half of their time. Which ones follows from their names. All others, and what tests
-inspect or run in other processes, is compiled as it is for users."""
+inspect or run in other processes, is compiled as it is for users, and so are tests with the mark `optimised`, whose
+results depend on it."""
 import gc
 import os
 import pathlib
@@ -49,7 +50,7 @@ def pytest_runtest_setup(item):
     folder = item.path.relative_to(pathlib.Path(__file__).parent).parts[0]
     os.environ["PYJITC_VERIFY"] = "1" if folder in _EACH_PASS else "last"
     global _optimises
-    _optimises = folder not in _UNOPTIMISED or zlib.crc32(item.nodeid.encode()) % 3 == 0
+    _optimises = folder not in _UNOPTIMISED or item.get_closest_marker("optimised") is not None or zlib.crc32(item.nodeid.encode()) % 3 == 0
 
 
 @pytest.hookimpl(trylast=True)
