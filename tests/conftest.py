@@ -50,7 +50,8 @@ def pytest_runtest_setup(item):
     folder = item.path.relative_to(pathlib.Path(__file__).parent).parts[0]
     os.environ["PYJITC_VERIFY"] = "1" if folder in _EACH_PASS else "last"
     global _optimises
-    _optimises = folder not in _UNOPTIMISED or item.get_closest_marker("optimised") is not None or zlib.crc32(item.nodeid.encode()) % 3 == 0
+    _optimises = (folder not in _UNOPTIMISED or item.get_closest_marker("optimised") is not None
+                  or zlib.crc32(item.nodeid.encode()) % 3 == 0)
 
 
 @pytest.hookimpl(trylast=True)
