@@ -44,6 +44,7 @@ _MAX_NESTED = 8  # changes of the type of a value that contains list displays
 
 
 def _is_same_error(error: Mismatch | None, old: Mismatch | None) -> bool:
+    """Whether an error says the same as the one that was found before; None: there is none."""
     return error is old or type(error) is type(old) and str(error) == str(old)
 
 

@@ -266,8 +266,6 @@ def _wanted(fn: ir.Function, options, first: int = 0):
     straight = None  # whether the function has no loops; None while unknown
     found: set[ir.Op] = set()  # the operations that the function has; empty while unknown
     for one in PASSES[first:]:
-        if one is parallel and not fn.flags.parallel or one is relax and not _drops_checks(options):
-            continue
         if one in _IN_LOOPS:
             if straight is None:
                 straight = is_straight(fn)
@@ -279,20 +277,13 @@ def _wanted(fn: ir.Function, options, first: int = 0):
             found = found or {inst.op for block in fn.blocks for inst in block.insts}
             if not any(map(_LOOK_FOR[one], found)):
                 continue
-        if one in _ASK and not _ASK[one](fn):
+        if one in _ASK and not _ASK[one](fn) or one in _ASK_OPTIONS and not _ASK_OPTIONS[one](fn, options):
             continue
-        if one is versioning and all([hints.waits_for_sum(header, options) for header in _headers(fn)]):
-            continue  # guards would save no time
         yield one
         found = set()
         if one is elementary:
             # an expanded elementary function may contain loops; no other pass adds loops to a function without any
             straight = None
-
-
-def _drops_checks(options) -> bool:
-    """Whether options turn checks off."""
-    return options.overflow == "wrap" or not options.boundscheck or options.error_model == "numpy"
 
 
 def _has(fn: ir.Function, test: Callable) -> bool:
@@ -474,6 +465,14 @@ _ASK: dict[Any, Callable[[ir.Function], bool]] = {
     vectorise: lambda fn: (_carries_floats(fn) or any([
         is_complex(p.type) for block in fn.blocks for p in block.params])) and _has_nest(fn),
     versioning: _guards,
+}
+
+# Passes whose need depends on the options, or on what the function was compiled for. They are asked last.
+_ASK_OPTIONS: dict[Any, Callable[[ir.Function, Any], bool]] = {
+    parallel: lambda fn, options: fn.flags.parallel,
+    relax: lambda fn, options: options.overflow == "wrap" or not options.boundscheck or options.error_model == "numpy",
+    # guards save no time where all loops wait for sums
+    versioning: lambda fn, options: not all([hints.waits_for_sum(header, options) for header in _headers(fn)]),
 }
 
 # Without versioning of loops, which is for CPUs, polls for signals, and reference counts.

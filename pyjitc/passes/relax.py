@@ -20,8 +20,6 @@ __all__ = ["run"]
 def run(fn: ir.Function, options) -> None:
     wrap, unchecked = options.overflow == "wrap", not options.boundscheck
     divides = options.error_model == "numpy"
-    if not wrap and not unchecked and not divides:
-        return
     for block in fn.blocks:
         for inst in block.insts:
             if wrap and inst.op.wrapping is not None:

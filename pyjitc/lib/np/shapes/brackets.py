@@ -45,7 +45,7 @@ def as_arrays(parts):
     others = [x for x in items if x.type not in _WEAK]
     found = [dtype_of(common_dtype(Apply(TUPLE_MAKE, *others, cls=None)).type.scalar)] if others else []
     t = np.result_type(*found, *weak)
-    return Apply(TUPLE_MAKE, *[Call(one, x, Const(k.DType(element_type(t)), t)) if _is_number(x) else x
+    return Apply(TUPLE_MAKE, *[Call(single, x, Const(k.DType(element_type(t)), t)) if _is_number(x) else x
                                for x in items], cls=None)
 
 
@@ -57,7 +57,7 @@ def array_of(x):
     return np.asarray(x)
 
 
-def one(x, dtype):
+def single(x, dtype):
     return np.array([x], dtype)
 
 
