@@ -173,10 +173,8 @@ class Module:
     def symbol(self, fn: ir.Function) -> str:
         found = self.symbols.get(fn)
         if found is None:
-            name, _, count = fn.name.rpartition(".")  # a library function may come from another process:
-            name = name if fn.library and count.isdigit() else fn.name  # the number in its name tells nothing
-            base = "".join(c if c.isascii() and c.isalnum() or c in "_." else "_" for c in name)
-            found = self.symbols[fn] = f"@f{len(self.symbols)}.{base}"
+            name = "".join(c if c.isascii() and c.isalnum() or c in "_." else "_" for c in fn.name)
+            found = self.symbols[fn] = f"@f{len(self.symbols)}.{name}"
         return found
 
     def export(self, fn: ir.Function) -> None:

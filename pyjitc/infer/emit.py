@@ -35,16 +35,13 @@ def emit(session, entry) -> list[ir.Function]:
     emitted once in a process)."""
     functions: list[ir.Function] = []
     queue = [entry]
-    names: dict[str, int] = {}
 
     def shell(spec) -> ir.Function:
         if spec.typed is None:
             proto = spec.proto
-            base = proto.qualname.replace("<locals>.", "").replace("<", "").replace(">", "")
-            count = names[base] = names.get(base, 0) + 1
+            name = proto.qualname.replace("<locals>.", "").replace("<", "").replace(">", "")
             code = proto.code
-            spec.typed = ir.Function(base if count == 1 else f"{base}.{count}", code.co_name, code.co_filename,
-                                     code.co_firstlineno, proto.library)
+            spec.typed = ir.Function(name, code.co_name, code.co_filename, code.co_firstlineno, proto.library)
             spec.typed.flags = session.library.flags.get(code, spec.typed.flags)
             if session.options.parallel or code in session.parallel:
                 spec.typed.flags = spec.typed.flags._replace(parallel=True)

@@ -27,7 +27,7 @@ from typing import Any, Callable
 import numpy as np
 
 from ..base import kept
-from ..base.lazy import load
+from ..base.lazy import lazy, load
 from ..base.options import environment
 from ..front import functions
 from ..infer.meaning import UNKNOWN
@@ -42,6 +42,8 @@ from ..types.kinds import Type
 from . import cache
 
 __all__ = ["Images"]
+
+inline = lazy("pyjitc.passes.inline")
 
 _MOST = 2048  # the maximum number of files
 _MOST_HELD = 500  # the maximum number of specialisations in memory
@@ -127,8 +129,23 @@ class Images:
         if len(self.found) + len(self.fresh) > _MOST_HELD:
             self._pending(self.fresh)
             self.fresh = []
-            for digest in list(self.found)[:-_MOST_HELD * 3 // 4]:
-                del self.found[digest]
+            self._forget()
+
+    def _forget(self) -> None:
+        """Keep the specialisations that were used last, with all that they call: if one that is kept called one that
+        was forgotten, a module that also calls that one itself would contain it twice."""
+        kept: dict[bytes, Spec] = {}
+        for spec in reversed(self.found.values()):
+            if len(kept) >= _MOST_HELD * 3 // 4:
+                break
+            waiting = [spec]
+            while waiting:
+                spec = waiting.pop()
+                if spec.image is not None and spec.image not in kept:
+                    kept[spec.image] = spec
+                    assert spec.typed is not None  # a specialisation is entered in `found` when it has its final form
+                    waiting += [fn.memo["spec"] for fn in inline.callees(spec.typed) if "spec" in fn.memo]
+        self.found = dict(reversed(kept.items()))
 
     def _pending(self, fresh: list[Spec]) -> list[Spec]:
         """Enter finished specialisations in `found`; returns those that are still being made."""

@@ -321,9 +321,11 @@ def main(order, directory=None):
     sys.dont_write_bytecode = True  # other processes must not find the empty objects that stand for code below
     to_object = link.to_object
     for k, (name, stages) in list(enumerate(all_stages()))[::-1 if order == "backwards" else 1]:
-        link.to_object = to_object if directory is not None or k % 3 == 0 else lambda *given: b""
+        compiles = directory is not None or k % 3 == 0
+        link.to_object = to_object if compiles else lambda *given: b""
         compiling._stub.cache_clear()
-        found = {stage: made.encode() if isinstance(made, str) else made for stage, made in stages().items()}
+        found = {stage: made.encode() if isinstance(made, str) else made for stage, made in stages().items()
+                 if compiles or stage != "object"}
         if directory is not None:
             for stage, made in found.items():
                 pathlib.Path(directory, f"{name}.{stage}").write_bytes(made)

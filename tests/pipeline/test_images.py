@@ -18,12 +18,14 @@ from numpy.polynomial import Polynomial
 import pyjitc
 from pyjitc import njit, typed
 from pyjitc.base import kept
+from pyjitc.base.options import Options
 from pyjitc.codegen import link
 from pyjitc.infer import analysis
 from pyjitc.lib import extended
 from pyjitc.numba.extending import overload
 from pyjitc.passes import inline
 from pyjitc.pipeline import cache, images, specialisation, stages
+from pyjitc.types.typeof import typeof
 
 A = np.linspace(-2.0, 3.0, 12).reshape(3, 4)
 
@@ -104,6 +106,11 @@ def watched(monkeypatch):
     return inferred, made
 
 
+def ir_of(function, args) -> str:
+    """The text of the last IR of a function, with the names of the library functions in it."""
+    return stages.inspect(function, tuple(map(typeof, args)), Options(), "opt")
+
+
 def check(function, args):
     actual, expected = njit(function)(*copy.deepcopy(args)), function(*copy.deepcopy(args))
     assert type(actual) is type(expected)
@@ -125,6 +132,9 @@ def test_the_next_process_infers_nothing_of_the_library(name, folder, watched, m
     assert not list(folder.rglob("*.typed"))
     first, count = made[-1], len(inferred)
     assert count
+    forget(monkeypatch)
+    ir = ir_of(function, args)
+    del inferred[count:]
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     forget(monkeypatch)
     check(function, args)
@@ -133,6 +143,8 @@ def test_the_next_process_infers_nothing_of_the_library(name, folder, watched, m
     check(function, args)
     # the rest: calls of which nothing is left in the end
     assert made[-1] == first and len(inferred) <= 2 * count + {"reductions": 2, "single": 2, "views": 1}.get(name, 0)
+    forget(monkeypatch)
+    assert ir_of(function, args) == ir
 
 
 def test_a_function_that_is_also_in_an_image_is_made_once(folder, watched, monkeypatch):
@@ -401,11 +413,28 @@ def test_objects_of_the_program_are_neither_stored_nor_kept_alive(folder):
 
 
 def test_a_process_holds_a_limited_number_of_specialisations(monkeypatch):
-    monkeypatch.setattr(images, "_MOST_HELD", 12)
+    monkeypatch.setattr(images, "_MOST_HELD", 40)
     held = stages.LIBRARY.images
-    for k in range(8):  # library functions are specialised on the constants of the program
+    for k in range(30):  # library functions are specialised on the constants of the program
         code = expression.__code__.replace(co_consts=tuple(k + 0.5 if c == 2.0 else c
                                                            for c in expression.__code__.co_consts))
         function = type(expression)(code, globals())
         np.testing.assert_allclose(njit(cache=False)(function)(A, A), function(A, A), rtol=1e-15)
-        assert len(held.found) + len(held.fresh) <= 12
+        assert len(held.found) + len(held.fresh) <= 40
+
+
+def test_what_a_held_specialisation_calls_is_held_with_it(monkeypatch):
+    """Otherwise a module that calls both would contain the called function twice: once from its caller, once new."""
+    monkeypatch.setattr(images, "_MOST_HELD", 12)
+    held = stages.LIBRARY.images
+    forgotten = 0
+    for call in (lambda a: np.mean(a @ a.T), lambda a: np.linalg.det(a @ a), lambda a: np.median(a, axis=0),
+                 lambda a: np.sort(a @ a), lambda a: np.linalg.norm(a @ a), lambda a: np.cov(a), lambda a: a @ a):
+        before = set(held.found)
+        njit(cache=False)(call)(np.eye(3))
+        forgotten += len(before - set(held.found))
+        for spec in held.found.values():
+            for callee in inline.callees(spec.typed):
+                image = callee.memo["spec"].image
+                assert image is None or held.found[image].typed is callee
+    assert forgotten
