@@ -70,14 +70,14 @@ def note_independent(loop, short, in_order) -> None:
 
 def is_straight_line(loop) -> bool:
     """Whether an innermost loop, which LLVM may vectorise, stores elements that it computes without branches, and
-    carries nothing but its counters from trip to trip. Polynomials are slower when LLVM has not simplified them with
-    all of its passes, and so are short rows of an array with strides of its own, and loops in loops of the program, of
-    which LLVM computes more vectors at once."""
+    carries nothing but its counters from trip to trip. Short rows of an array with strides of its own are slower when
+    LLVM has not simplified them with all of its passes, and so are loops in loops of the program, of which LLVM
+    computes more vectors at once."""
     return (len(loop.blocks) == 2 and len(loop.latches) == 1 and loop.latches[0] is not loop.header
             and not loop.has_hint("unroll") and not loop.has_hint("ordered")
             and all(p.type is Int for p in loop.header.params)
             and any(i.op is ARRAY_STORE for i in loop.latches[0].insts)
-            and not any(i.op.effects & ~(ir.READS | ir.WRITES | ir.TERMINATOR) or "coefficients" in i.attrs
+            and not any(i.op.effects & ~(ir.READS | ir.WRITES | ir.TERMINATOR)
                         or (i.op is ARRAY_LOAD or i.op is ARRAY_STORE) and _is_slow_in_vectors(loop, i)
                         for b in loop.blocks for i in b.insts))
 
