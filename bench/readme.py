@@ -22,7 +22,7 @@ NAMES = {"numba": "Numba", "jax": "JAX", "numpy": "NumPy", "cpython": "CPython"}
 
 # Rows whose times the table of peers shows: (suite, beginning of the row's name, the name on the page).
 TOLD = (
-    ("contrast", "loop-size, 1,000 trips: first call", "first call, loop of 1,000 trips"),
+    ("contrast", "loop-size, 1,000 trips: first call", "first call of one more function, a loop of 1,000 trips"),
     ("contrast", "selu, float32, 1e6", "selu, 1e6 elements, float32"),
     ("contrast", "selu, float64, 1e6", "selu, 1e6 elements, float64"),
     ("contrast", "repeat-mul, n = 5", "call of a function with a 5-trip `while`"),
@@ -31,7 +31,7 @@ TOLD = (
     ("contrast", "jit-in-loop, 50 functions made anew: a call", "a closure compiled in a loop, with its call"),
 )
 # Suites whose geometric mean the table shows.
-MEANS = (("math", "functions of arrays, 10 to 1e6 elements"), ("loops", "scalar and index loops"),
+MEANS = (("math", "`sin` and the like, arrays of 10 to 1e6 elements"), ("loops", "scalar and index loops"),
          ("npbench", "npbench kernels"))
 
 
@@ -68,8 +68,8 @@ def _told(rows, told) -> tuple[list[str], list[str]]:
 def _measured(results: Results, source: str) -> str:
     machine = results.machine
     versions = ", ".join(f"{NAMES.get(key, key)} {machine[key]}" for key in ("numba", "jax", "numpy") if key in machine)
-    return ("Times of a call (medians), and in brackets how many times pyjitc's (the median of the ratios of runs in "
-            "turns); one thread; "
+    return ("Medians of times; in brackets, how many times as long as pyjitc took in the same run, in turns; "
+            "one thread; "
             f"{machine['processor']}, {machine['cores']} cores, Python {machine['Python']}, {versions}; "
             f"{machine['date'].split()[0]}, all figures: [{os.path.basename(source)}]({source})."
             + (" From a quick run: rough." if results.quick else ""))
