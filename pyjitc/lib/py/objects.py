@@ -215,7 +215,7 @@ def ends_of_slice(s, length):
     """s.indices(length)"""
     if length < 0:
         raise ValueError("length should not be negative")
-    step = 1 if s.step is None else s.step
+    step = 1 if s.step is None else operator.index(s.step)
     if step == 0:
         raise ValueError("slice step cannot be zero")
     first, last = (0, length) if step > 0 else (-1, length - 1)
@@ -227,6 +227,7 @@ def limited(place, otherwise, first, last, length):
     if place is None:
         return otherwise
     return max(place + length, first) if place < 0 else min(place, last)
+    place = operator.index(place)
 
 
 class _DType(Protocol):
