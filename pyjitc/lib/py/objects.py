@@ -413,7 +413,7 @@ class Known(Protocol):
     def of_class(self, target, args, kwargs):
         """A method that is called on its class, as in str.upper(s), or None."""
         cls = getattr(target, "__objclass__", None)
-        if type(target) is pytypes.MethodDescriptorType and args and args[0].type.python_class is cls:
+        if type(target) in _METHODS_OF_CLASSES and args and args[0].type.python_class is cls:
             called = Apply(METHOD_MAKE, args[0], name=target.__name__)
             return CallValue(called, *args[1:], keywords=kwargs)
         return texts.class_method(target, args, kwargs)
@@ -424,6 +424,7 @@ _UFUNC_METHODS = ("outer", "reduce", "accumulate", "reduceat", "at")
 
 class _Ufunc(Known):
     def known_attribute(self, x, name):
+_METHODS_OF_CLASSES = pytypes.MethodDescriptorType, pytypes.WrapperDescriptorType
         if name in ("nin", "nout", "nargs", "identity", "signature", "__name__"):
             return constant(getattr(x.type.value, name))
         return super().known_attribute(x, name)
