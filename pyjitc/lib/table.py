@@ -395,6 +395,10 @@ class Library:
         """getattr(x, name, default) of an object"""
         return Call(ofclasses.attribute_or, x, name, default)
 
+    def absent(self, found, name):
+        """hasattr(x, name) of an object that has no such attribute as far as is known. found: whether it has."""
+        return Call(ofclasses.absent, found, name)
+
     def attribute_named(self, x, name, default, start=None):
         """getattr(x, name) or getattr(x, name, *default) of an object, where the name is computed. start: what it
         begins with where the result is called, and may be a method."""
@@ -408,12 +412,12 @@ class Library:
             found = extended.method(receiver, name, args, kwargs)
             if found is not None:
                 return found
+        if name[:2] == "__" and special_methods.is_known(receiver.type, name):
+            return special_methods.called(receiver, name, args, kwargs)
         return protocol_of(receiver.type).method(receiver, name, args, kwargs)
 
     def call(self, callee, args, kwargs):
         """The expression of a call of a value that is no Python function and has no rule, by the protocol of its kind.
-        if name[:2] == "__" and special_methods.is_known(receiver.type, name):
-            return special_methods.called(receiver, name, args, kwargs)
         Raises Mismatch if the protocol defines no call."""
         found = protocol_of(callee.type).call(callee, args, kwargs)
         if found is None:
