@@ -156,6 +156,41 @@ full:
 }
 @pyj_stack.deep = private unnamed_addr constant [33 x i8] c"maximum recursion depth exceeded\\00"
 """
+# Adds the traceback entry of a frame of a recursive function. A RecursionError gets 1,000 of them in a row, about as
+# many as in the interpreter: the stack has room for more than a hundred thousand frames.
+TEXT["pyj_trace_deep"] = """
+define internal void @pyj_trace_deep(ptr %places, i32 %where) nounwind noinline cold {
+  %class = call ptr @PyErr_Occurred()
+  br i1 (icmp eq ptr %class, (load ptr, ptr @PyExc_RecursionError)), label %deep, label %other
+deep:
+  %newest = call ptr @pyj_trace_newest()
+  %follows = and i1 (icmp ne ptr %newest, null), (icmp eq ptr %newest, (load ptr, ptr @pyj_trace_deep.last))
+  %count = select i1 %follows, i32 (load i32, ptr @pyj_trace_deep.count), i32 0
+  br i1 (icmp ult i32 %count, 1000), label %add, label %done
+add:
+  store i32 (add i32 %count, 1), ptr @pyj_trace_deep.count
+  call void @pyjitc_traceback(ptr %places, i32 %where)
+  store ptr (call ptr @pyj_trace_newest()), ptr @pyj_trace_deep.last
+  ret void
+other:
+  call void @pyjitc_traceback(ptr %places, i32 %where)
+  ret void
+done:
+  ret void
+}
+@pyj_trace_deep.last = internal global ptr null
+@pyj_trace_deep.count = internal global i32 0
+"""
+TEXT["pyj_trace_newest"] = """
+define internal ptr @pyj_trace_newest() nounwind noinline cold {
+  %class = alloca ptr
+  %value = alloca ptr
+  %trace = alloca ptr
+  call void @PyErr_Fetch(ptr %class, ptr %value, ptr %trace)
+  %newest = load ptr, ptr %trace
+  call void @PyErr_Restore(ptr (load ptr, ptr %class), ptr (load ptr, ptr %value), ptr %newest)
+  ret ptr %newest
+}"""
 TEXT["pyj_no_active"] = '@pyj_no_active = private unnamed_addr constant [31 x i8] c"No active exception to reraise\\00"'
 TEXT["pyj_fetch"] = _NEW_ERRORS if sys.version_info >= (3, 12) else _OLD_FETCH
 TEXT["pyj_rethrow"] = _NEW_RETHROW if sys.version_info >= (3, 12) else _OLD_RETHROW

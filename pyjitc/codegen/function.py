@@ -417,7 +417,8 @@ class FunctionEmitter(Emitter):
         places = self.places.setdefault(origin, {})
         number = places.setdefault(loc, len(places))
         where = PLACES + PLACE * number
-        self.line(f"call void @pyjitc_traceback(ptr {self._places_symbol(origin)}, i32 {where}) nomerge cold")
+        adds = self.helper("pyj_trace_deep") if self.fn.flags.recursive else "@pyjitc_traceback"
+        self.line(f"call void {adds}(ptr {self._places_symbol(origin)}, i32 {where}) nomerge cold")
         self.unlock(state)
 
     def _places_symbol(self, origin) -> str:

@@ -22,7 +22,7 @@ _HOMES = {"str": strings, "decimal": decimals, "sort": sorting, "heap": sorting,
           **dict.fromkeys(("mersenne", "temper", "random"), mersenne),
           **dict.fromkeys(("new", "view", "step", "retain", "release", "same", "owning", "hold", "let", "give", "box",
                            "handle", "sizes", "drop"), memory),
-          **dict.fromkeys(("throw", "fetch", "push", "pop", "rethrow", "reraise", "stack", "no"), errors),
+          **dict.fromkeys(("throw", "fetch", "push", "pop", "rethrow", "reraise", "stack", "no", "trace"), errors),
           **dict.fromkeys(("place", "in", "look", "field", "set_attribute", "set_field", "put", "function"),
                         objects)}
 _SIZES = {f"i{8 * size}": size for size in (1, 2, 4, 8, 16)}

@@ -9,7 +9,8 @@ import types as pytypes
 
 from ..base.lazy import lazy
 from ..ops import generic
-from ..types.classes import is_fixed
+from ..runtime.dispatcher import Callable_
+from ..types.classes import UNWRITTEN, is_fixed, own
 from ..types.kinds import Bool, Exception_, Function, NoneType, ObjectOf, Singleton, Str, Tuple
 from .meaning import UNKNOWN, Const, Expr, Mismatch, NotConstant, NotNative
 from .names import describe
@@ -17,6 +18,10 @@ from .names import describe
 boxed = lazy(f"{__package__}.boxed")  # only programs that need the interpreter load it
 
 __all__ = ["attribute_by_name"]
+
+# Values of classes that an attribute of an object does not hide, or hides by another value.
+_METHODS = (pytypes.FunctionType, Callable_, staticmethod, classmethod, pytypes.MethodDescriptorType,
+            pytypes.WrapperDescriptorType)
 
 
 def attribute_by_name(on, target, args, kwargs):
@@ -47,7 +52,7 @@ def attribute_by_name(on, target, args, kwargs):
         return on.attribute(x, name.value)
     if isinstance(x.type, ObjectOf):
         if target is hasattr:
-            return boxed.by_python(hasattr, x, name, type=Bool)
+            return _object_has(on, x, name)
         return on.library.attribute_or(x, name, default[0])
     there = _has_attribute(on, x, name.value)
     return Const(Bool, there) if target is hasattr else on.attribute(x, name.value) if there else default[0]
@@ -67,6 +72,23 @@ def _start_of_name(on) -> str:
         return ""
     first = on.written(made.args[0])
     return first if type(first) is str else ""
+
+
+def _object_has(on, x: Expr, name: Const) -> Expr:
+    """hasattr(x, "name") of an object of a class of the program. Where the class decides, it is a constant, so that a
+    branch for objects of other classes is not compiled."""
+    cls, asked = x.type.cls, boxed.by_python(hasattr, x, name, type=Bool)
+    if any([own(cls, hook) is not UNWRITTEN for hook in ("__getattribute__", "__getattr__")]) or on.class_variable(
+            cls, name.value) is not None:
+        return asked
+    value = on.class_attribute(cls, name.value)
+    if isinstance(value, _METHODS):
+        return Const(Bool, True)
+    if value is UNKNOWN and not cls.__dictoffset__:
+        return Const(Bool, False)
+    if value is UNKNOWN and name.value[:2] == name.value[-2:] == "__":  # compiled code stores none under such a name
+        return on.library.absent(asked, name)
+    return asked
 
 
 def _has_attribute(on, x: Expr, name: str) -> bool:

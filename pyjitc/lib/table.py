@@ -35,6 +35,7 @@ cuda_rules = lazy("pyjitc.lib.cuda.rules")
 any_length, caches = lazy("pyjitc.lib.py.any_length"), lazy("pyjitc.lib.py.caches")
 ofclasses = lazy("pyjitc.lib.py.ofclasses")
 iterators = lazy("pyjitc.lib.py.iterators")
+special_methods = lazy("pyjitc.lib.py.special_methods")
 lists, containers = lazy("pyjitc.lib.py.lists"), lazy("pyjitc.ops.containers")
 dicts, sets = lazy("pyjitc.lib.py.dicts"), lazy("pyjitc.lib.py.sets")
 parallel, dictarguments = lazy("pyjitc.lib.py.parallel"), lazy("pyjitc.lib.dictarguments")
@@ -375,6 +376,8 @@ class Library:
     def getattr(self, x, name):
         if name == "__class__" and not isinstance(x.type, ObjectOf) and x.type is not Object:
             return CallValue(constant(type), x)
+        if name[:2] == "__" and special_methods.is_known(x.type, name):
+            return Apply(structure.METHOD_MAKE, x, name=name)
         added = name in extended.ATTRIBUTES
         # The protocol of objects of a program's classes finds any name, so registered attributes come first.
         found = extended.attribute(x, name) if added and isinstance(x.type, ObjectOf) else None
@@ -392,6 +395,10 @@ class Library:
         """getattr(x, name, default) of an object"""
         return Call(ofclasses.attribute_or, x, name, default)
 
+    def absent(self, found, name):
+        """hasattr(x, name) of an object that has no such attribute as far as is known. found: whether it has."""
+        return Call(ofclasses.absent, found, name)
+
     def attribute_named(self, x, name, default, start=None):
         """getattr(x, name) or getattr(x, name, *default) of an object, where the name is computed. start: what it
         begins with where the result is called, and may be a method."""
@@ -405,6 +412,8 @@ class Library:
             found = extended.method(receiver, name, args, kwargs)
             if found is not None:
                 return found
+        if name[:2] == "__" and special_methods.is_known(receiver.type, name):
+            return special_methods.called(receiver, name, args, kwargs)
         return protocol_of(receiver.type).method(receiver, name, args, kwargs)
 
     def call(self, callee, args, kwargs):

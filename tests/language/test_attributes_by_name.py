@@ -391,3 +391,72 @@ def test_attributes_are_deleted_by_name():
     agree(g)
     with pytest.raises(TypingError, match="may call 'first'"):
         njit(lambda x, name: delattr(x, name))(Deletes(), "first")
+
+
+class Sized:
+    def __init__(self, items):
+        self.items = items
+
+    def __len__(self):
+        return len(self.items)
+
+
+class Slotted:
+    __slots__ = ("w",)
+
+    def __init__(self, w):
+        self.w = w
+
+
+def size(x):
+    if hasattr(x, "__len__"):
+        return len(x)
+    if hasattr(x, "__iter__"):
+        return sum(1 for _ in x)
+    if not hasattr(x, "twice"):
+        return -x
+    return x.twice() if hasattr(x, "__mod__") and x % 2 else 7
+
+
+class Twice(Slotted):
+    __slots__ = ()
+
+    def twice(self):
+        return self.w * 2
+
+
+def test_a_branch_for_other_classes_is_not_compiled():
+    compiled = njit(size)
+    for x in (Sized([1, 2]), [1], "ab", Twice(3), Slotted(1), 4, 2.5):
+        if type(x) is Slotted:
+            with pytest.raises(TypeError, match="bad operand type for unary -: 'Slotted'"):
+                compiled(x)
+        else:
+            assert compiled(x) == size(x)
+
+
+class HasLength(Box):
+    pass
+
+
+def test_a_method_that_the_class_has_later_is_found():
+    def f(x):
+        return len(x) if hasattr(x, "__len__") else -1
+
+    compiled = njit(f)
+    assert compiled(HasLength(1)) == -1
+    HasLength.__len__ = lambda self: 5
+    try:
+        assert compiled(HasLength(1)) == 5
+    finally:
+        del HasLength.__len__
+    assert compiled(HasLength(1)) == -1
+
+
+def test_a_special_name_that_an_object_stores_is_an_error():
+    x = Box(1)
+    vars(x)["__odd__"] = 1
+    compiled = njit(lambda x: hasattr(x, "__odd__"))
+    assert compiled(Box(2)) is False
+    with pytest.raises(TypeError, match="under a special name.*__odd__"):
+        compiled(x)

@@ -676,6 +676,8 @@ def test_ends_of_slices():
         for s in (slice(None, None, step), slice(-3, 9, step), slice(7, -7, step), slice(0, None, step)):
             for n in (5, 0, -1):
                 agree(ends, s, n, compiled=compiled)
+    for s in (slice(True), slice(np.int64(-2), True), slice(None, None, True), slice(1, 4, np.int8(2))):
+        agree(ends, s, 5, compiled=compiled)
 
 
 def test_a_stop_iteration_that_leaves_a_generator_is_a_runtime_error():

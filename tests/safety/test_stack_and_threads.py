@@ -3,6 +3,7 @@ import os
 import subprocess
 import sys
 import threading
+import traceback
 
 import numpy as np
 import pytest
@@ -58,6 +59,27 @@ def test_mutual_recursion():
     assert even(100) is True and odd(100) is False
     with pytest.raises(RecursionError):
         even(10 ** 12)
+
+
+@njit
+def raises_at_the_end(n, deep):
+    if n == 0:
+        if deep:
+            raise RecursionError("mine")
+        raise ValueError("mine")
+    return 1 + raises_at_the_end(n - 1, deep)
+
+
+@pytest.mark.parametrize("function, args, error, entries", [
+    (deep, (10 ** 12,), RecursionError, 1000), (even, (10 ** 12,), RecursionError, 1000),
+    (raises_at_the_end, (5000, True), RecursionError, 1000), (raises_at_the_end, (30, True), RecursionError, 31),
+    (raises_at_the_end, (5000, False), ValueError, 5001)])
+def test_a_recursion_error_has_about_as_many_traceback_entries_as_in_the_interpreter(function, args, error, entries):
+    for _ in range(2):
+        with pytest.raises(error) as raised:
+            function(*args)
+        places = [frame.f_code.co_name for frame, _ in traceback.walk_tb(raised.value.__traceback__)]
+        assert len(places) == 1 + entries and set(places[1:]) <= {function.__name__, "odd"}
 
 
 def test_recursion_error_caught_in_compiled_code():

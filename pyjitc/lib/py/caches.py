@@ -8,13 +8,15 @@ from __future__ import annotations
 import functools
 
 from ...infer.constants import constant
-from ...infer.meaning import Apply, CallValue, FieldGet, FieldSet, NotNative
-from ...ops.structure import TUPLE_MAKE
-from ...types.kinds import Bool, Int, NoneType, Str
-from ..rule import Constant, intrinsic, rule
+from ...infer.meaning import Apply, Call, CallValue, Expr, FieldGet, FieldSet, NotNative
+from ...ops.structure import METHOD_MAKE, TUPLE_MAKE
+from ...types.kinds import Bool, Int, NoneType, Singleton, Str
+from ..protocol import protocol_of
+from ..rule import Constant, Rule, intrinsic, rule
 from .interpreted import call_python
+from .partials import captured
 
-__all__ = ["CALLS", "cached", "cached_property"]
+__all__ = ["CALLS", "cached", "cached_property", "of_cached", "of_cached_method"]
 
 
 def cached(store, key, function, *args):
@@ -83,6 +85,36 @@ def _lru_cache(maxsize=None, typed: Constant = False):
 def _cache(user_function):
     return CallValue(constant(cached_function), user_function)
 
+
+def of_cached(x: Expr, name: str) -> Expr | None:
+    """An attribute of a function that was decorated in compiled code; None where it has none of that name, and for
+    other functions."""
+    if x.type.proto.code not in _CACHED:
+        return None
+    if name in ("cache_info", "cache_parameters"):
+        raise NotNative(f"{name}() of a function that is decorated in a compiled function is not compiled",
+                        "decorate the function outside, or count the calls in a variable")
+    if name == "cache_clear":
+        return Apply(METHOD_MAKE, x, name=name)
+    if name in ("__name__", "__qualname__"):
+        function = captured(x, "function")
+        return constant(getattr(function.type.value, name)) if isinstance(function.type, Singleton) else (
+            protocol_of(function.type).attribute(function, name))
+    return captured(x, "function") if name == "__wrapped__" else None
+
+
+def of_cached_method(x: Expr, name: str, args, kwargs) -> Expr | None:
+    """x.cache_clear() of a function that was decorated in compiled code; None for other methods."""
+    return Rule(lambda x: Call(clear, captured(x, "store")), name, "self, /")(
+        [x, *args], kwargs) if name == "cache_clear" else None
+
+
+def clear(store):
+    store.clear()
+
+
+_CACHED = tuple(next(x for x in make.__code__.co_consts if hasattr(x, "co_code"))
+                for make in (cached_function, recently_cached_function))
 
 # ---------------------------------------------------------------- cached_property
 

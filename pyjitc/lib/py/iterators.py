@@ -19,6 +19,15 @@ def count(start, step):
         start += step
 
 
+def count_from_bool(start, step):
+    """itertools.count of a bool and an int: only steps of another length than 1 begin with the bool itself."""
+    if step == 1:
+        start = int(start)
+    while True:
+        yield start
+        start += step
+
+
 def repeated(x, times):
     return PACK(x, times, name="repeat")
 

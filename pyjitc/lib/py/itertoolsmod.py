@@ -22,7 +22,8 @@ __all__ = ["CALLS", "FROM_ITERABLE", "product_of"]
 
 @rule("itertools.count")
 def _count(start=0, step=1):
-    return Call(iterators.count, start, step)
+    of_ints = start.type is Bool and step.type in (Int, Bool)
+    return Call(iterators.count_from_bool if of_ints else iterators.count, start, step)
 
 
 @rule("itertools.cycle", "iterable, /")
@@ -82,8 +83,7 @@ def _zip_longest(*iterables, fillvalue=None):
 
 @rule("itertools.product")
 def _product(*iterables, repeat=1):
-    if repeat.type is not Int:
-        raise Mismatch(f"{describe(repeat.type)} object cannot be interpreted as an integer")
+    repeat = ranges.index(repeat)
     if not repeat.known:
         return Call(iterators.product_of_any, repeat, *iterables)
     if repeat.value < 0:
@@ -98,10 +98,11 @@ def product_of(iterables: Expr, repeat: Expr = number(1)) -> Expr:
 
 def _chosen(name: str, iterable: Expr, r: Expr) -> Expr:
     """The rule of a function that yields tuples of r items: where r is known, it is part of their type."""
-    if not k.is_integer(r.type):
+    if not k.is_integer(r.type) and r.type is not Bool:
         raise Mismatch(f"Expected int as r, got {describe(r.type)[1:-1]}")
+    r = ranges.index(r)
     if not r.known:
-        return Call(getattr(iterators, f"{name}_of_any"), iterable, ranges.index(r))
+        return Call(getattr(iterators, f"{name}_of_any"), iterable, r)
     if r.value < 0:
         raise Mismatch("r must be non-negative", "", ValueError)
     return Call(getattr(iterators, name), iterable, r)

@@ -13,6 +13,7 @@ from ...base.lazy import lazy
 from ...infer import boxed as by
 from ...infer.boxed import boxed, by_python
 from ...infer.constants import constant
+from ...infer.expressions import opened
 from ...infer.meaning import UNKNOWN, Apply, Call, CallValue, Const, Mismatch, NotConstant, Step
 from ...infer.names import needs_objects
 from ...infer.session import Session
@@ -40,7 +41,7 @@ classes, iteration, membership = (lazy("pyjitc.lib.py.classes"), lazy("pyjitc.li
 dicts, hints, sets = lazy("pyjitc.lib.py.dicts"), lazy("pyjitc.lib.py.hints"), lazy("pyjitc.lib.py.sets")
 brackets = lazy("pyjitc.lib.np.shapes.brackets")
 grids = lazy("pyjitc.lib.np.arrays.grids")
-partials, texts = lazy("pyjitc.lib.py.partials"), lazy("pyjitc.lib.py.texts")
+caches, partials, texts = lazy("pyjitc.lib.py.caches"), lazy("pyjitc.lib.py.partials"), lazy("pyjitc.lib.py.texts")
 of_objects = lazy("pyjitc.ops.objects")
 ofclasses = lazy("pyjitc.lib.py.ofclasses")
 cuda_rules, refusals = lazy("pyjitc.lib.cuda.rules"), lazy("pyjitc.lib.refusals")
@@ -215,7 +216,7 @@ def ends_of_slice(s, length):
     """s.indices(length)"""
     if length < 0:
         raise ValueError("length should not be negative")
-    step = 1 if s.step is None else s.step
+    step = 1 if s.step is None else operator.index(s.step)
     if step == 0:
         raise ValueError("slice step cannot be zero")
     first, last = (0, length) if step > 0 else (-1, length - 1)
@@ -226,6 +227,7 @@ def ends_of_slice(s, length):
 def limited(place, otherwise, first, last, length):
     if place is None:
         return otherwise
+    place = operator.index(place)
     return max(place + length, first) if place < 0 else min(place, last)
 
 
@@ -264,14 +266,18 @@ class _Function(Protocol):
     has_identity = True
 
     def attribute(self, x, name):
-        t = x.type.function if isinstance(x.type, k.FunctionObject) else x.type
-        if isinstance(t, k.Function) and name in ("__name__", "__qualname__"):
-            return constant(t.proto.code.co_name if name == "__name__" else t.proto.qualname)
+        x = opened(x) if isinstance(x.type, k.FunctionObject) else x
+        t = x.type
+        if isinstance(t, k.Function):
+            found = caches.of_cached(x, name) or partials.of_partial(x, name)
+            if found is None and name in ("__name__", "__qualname__"):
+                return constant(t.proto.code.co_name if name == "__name__" else t.proto.qualname)
+            return found
         if _has_object(t) and name in ("__name__", "__qualname__", "__func__"):
             return constant(t.function if name == "__func__" else getattr(t.function, name))
         if _has_object(t) and name == "__self__":
             return Apply(METHOD_SELF, x)
-        return partials.of_partial(x, name) if isinstance(x.type, k.Function) else None
+        return None
 
     def identical(self, x, y):
         if not isinstance(x.type, _MADE) or not isinstance(y.type, _MADE):
@@ -290,7 +296,7 @@ class _Function(Protocol):
         return operations.identity("is" if op == "==" else "is not", x, y)
 
     def method(self, x, name, args, kwargs):
-        return applying.call_vectorized(x, args, kwargs)
+        return caches.of_cached_method(x, name, args, kwargs) or applying.call_vectorized(x, args, kwargs)
 
 
 # ---------------------------------------------------------------- iterators
@@ -412,12 +418,13 @@ class Known(Protocol):
     def of_class(self, target, args, kwargs):
         """A method that is called on its class, as in str.upper(s), or None."""
         cls = getattr(target, "__objclass__", None)
-        if type(target) is pytypes.MethodDescriptorType and args and args[0].type.python_class is cls:
+        if type(target) in _METHODS_OF_CLASSES and args and args[0].type.python_class is cls:
             called = Apply(METHOD_MAKE, args[0], name=target.__name__)
             return CallValue(called, *args[1:], keywords=kwargs)
         return texts.class_method(target, args, kwargs)
 
 
+_METHODS_OF_CLASSES = pytypes.MethodDescriptorType, pytypes.WrapperDescriptorType
 _UFUNC_METHODS = ("outer", "reduce", "accumulate", "reduceat", "at")
 
 

@@ -322,6 +322,14 @@ def attribute_or(x, name, default):
         return default
 
 
+def absent(found, name):
+    """False, a constant, for an attribute that the class does not have and compiled code cannot store."""
+    if found:
+        raise TypeError("an object stores an attribute of its own under a special name, which hasattr() of compiled "
+                        "code does not find: " + name)
+    return False
+
+
 def attribute_named(x: Expr, name: Expr, default, start: str | None) -> Expr:
     """getattr(x, name, *default) with a name that is computed: it is compared with those that the class knows. start:
     the beginning of the name where the result is called, so that it may be a method; else None."""

@@ -8,7 +8,7 @@ from ...infer.meaning import Apply, CallValue, Expr, Mismatch
 from ...ops.structure import CAPTURE_GET, TUPLE_GET
 from ...types.kinds import Function
 
-__all__ = ["CALLS", "of_partial"]
+__all__ = ["CALLS", "captured", "of_partial"]
 
 
 def partial_of(function, *args, **kwargs):
@@ -26,13 +26,14 @@ def of_partial(x: Expr, name: str) -> Expr | None:
     """An attribute of a partial that compiled code made: what its closure has captured. None for other functions."""
     if x.type.proto.code is not _BOUND or name not in _CAPTURED:
         return None
-    found = _captured(x, name)
+    found = captured(x, _CAPTURED[name])
     return CallValue(constant(dict), found) if name == "keywords" else found
 
 
-def _captured(x: Expr, name: str) -> Expr:
+def captured(x: Expr, name: str) -> Expr:
+    """The variable `name` that a closure has captured."""
     held = Apply(CAPTURE_GET, x, index=x.type.roles.index("closure"))
-    return Apply(TUPLE_GET, held, index=_BOUND.co_freevars.index(_CAPTURED[name]))
+    return Apply(TUPLE_GET, held, index=x.type.proto.code.co_freevars.index(name))
 
 
 _BOUND = next(x for x in partial_of.__code__.co_consts if hasattr(x, "co_code"))
@@ -44,7 +45,7 @@ def _partial(args, kwargs):
         raise Mismatch("type 'partial' takes at least one argument")
     first, *more = args
     if isinstance(first.type, Function) and first.type.proto.code is _BOUND:
-        parts = [_captured(first, name) for name in _CAPTURED]
+        parts = [captured(first, name) for name in _CAPTURED.values()]
         return CallValue(constant(partial_of_partial), *parts, *more, keywords=kwargs)
     return CallValue(constant(partial_of), *args, keywords=kwargs)
 

@@ -12,7 +12,7 @@ from ...ops.tables import ITER_NEW, ITER_NEXT
 from ...types import kinds as k
 from ...types.kinds import ListDisplay, NoneType, Object, Tuple, Undefined, wider
 from ..intrinsics import NOTHING
-from ..protocol import ByReference, State, boxed, by_python, protocol_of, text_by_python
+from ..protocol import ByReference, State, boxed, by_python, text_by_python
 from ..rule import Rule
 from .lists import empty, extended, item_of
 
@@ -123,20 +123,11 @@ class Held(ByReference):
     rules: dict = {}
 
     def attribute(self, x, name):
-        there = (name[0] != "_" or name in self._SPECIAL) and hasattr(x.type.python_class, name)
+        there = name[0] != "_" and hasattr(x.type.python_class, name)
         return Apply(METHOD_MAKE, x, name=name) if there else None
 
-    # Methods that operators call, by name, for uses such as `max(d, key=d.__getitem__)`.
-    _SPECIAL = {
-        "__getitem__": ("self, i, /", lambda x, i: protocol_of(x.type).getitem(x, i)),
-        "__setitem__": ("self, i, value, /", lambda x, i, value: protocol_of(x.type).setitem(x, i, value, True)),
-        "__delitem__": ("self, i, /", lambda x, i: protocol_of(x.type).delitem(x, i)),
-        "__contains__": ("self, item, /", lambda x, item: protocol_of(x.type).contains(x, item)),
-        "__len__": ("self, /", lambda x: protocol_of(x.type).length(x)),
-    }
-
     def method(self, x, name, args, kwargs):
-        found = self.rules.get(name) or self._SPECIAL.get(name)
+        found = self.rules.get(name)
         if found is None:
             raise NotNative(f"{self.path}.{name} is not compiled yet")
         signature, function = found

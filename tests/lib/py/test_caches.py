@@ -3,8 +3,9 @@ import math
 from functools import cache, cached_property, lru_cache
 
 import numpy as np
+import pytest
 
-from pyjitc import njit
+from pyjitc import TypingError, njit
 from tests.language.corpus import check, corpus, each
 from tests.oracle import agree
 
@@ -252,3 +253,31 @@ def recursive(s):
 
 def test_a_recursive_one_that_reads_a_list_of_its_function():
     agree(recursive, "abcddef")
+
+
+def doubled(x):
+    print("doubled", x)
+    return x * 2
+
+
+def attributes(n):
+    @lru_cache(maxsize=None)
+    def count(k):
+        print("count", k)
+        return k if k < 2 else count(k - 1) + count(k - 2)
+
+    global_one, of_lambda = lru_cache(doubled), lru_cache(maxsize=2)(lambda x: x + 1)
+    first = count(n), global_one(n), of_lambda(n)
+    count.cache_clear()
+    global_one.cache_clear()
+    names = count.__name__, count.__qualname__, global_one.__name__, of_lambda.__name__
+    return first, names, count(2), global_one(n), count.__wrapped__(1), global_one.__wrapped__(n)
+
+
+def test_attributes_of_one_that_compiled_code_decorates():
+    agree(attributes, 3)
+
+
+def test_counts_of_one_that_compiled_code_decorates_are_refused():
+    with pytest.raises(TypingError, match="(?s)cache_info.*count the calls in a variable"):
+        njit(lambda n: cache(lambda x: x).cache_info())(1)

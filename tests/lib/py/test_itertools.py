@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pyjitc import CompileError, jit, njit
-from tests.oracle import agree
+from tests.oracle import agree, agree_on
 
 A = np.array([3.0, 1.0, 2.0, 5.0])
 PROGRAMS = {
@@ -291,3 +291,22 @@ def aliases(n):
 
 def test_list_of_repeat_has_one_object():
     agree(aliases, 3)
+
+
+def counted(start, step):
+    return (list(itertools.islice(itertools.count(start), 2)), list(itertools.islice(itertools.count(start, step), 2)),
+            next(itertools.count(start, 2)), next(itertools.count(start, 1.0)), next(itertools.count(3, start)))
+
+
+def test_counting_from_a_bool():
+    agree_on(counted, (True, 1), (False, 3), (True, True), (True, 1.0), (2, True))
+
+
+def chosen(r, text):
+    return (list(itertools.combinations(text, r)), list(itertools.permutations(text, r)),
+            list(itertools.product(text, repeat=r)), list(itertools.combinations(text, True)),
+            list(itertools.product(text, repeat=True)))
+
+
+def test_bools_as_numbers_of_items():
+    agree_on(chosen, (True, "abc"), (False, "ab"), (2, "ab"))
