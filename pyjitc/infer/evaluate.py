@@ -555,6 +555,9 @@ class Evaluator(Operations):
         of_result = None
         if isinstance(target, Callable_) and proto.code is not self.analysis.spec.proto.code:
             operands, of_result = target.conversions(operands)
+            unknown = self.settle_all(operands)
+            if unknown is not None:
+                return unknown
         call = self.user_call(proto, operands, None, function)
         if of_result is None:
             return call

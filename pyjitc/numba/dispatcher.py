@@ -135,6 +135,9 @@ def _cost(given: kinds.Type, declared: kinds.Type) -> int | None:
     if isinstance(given, kinds.Tuple) and isinstance(declared, kinds.Tuple) and declared.is_like(given):
         costs = [_cost(*parts) for parts in zip(given.parts, declared.parts)]
         return None if None in costs else sum(costs)
+    if isinstance(given, kinds.Union) and kinds.is_number(declared) and all(map(kinds.is_number, given.members)):
+        costs = [_cost(member, declared) for member in given.members]
+        return None if None in costs else max(costs)
     # It is not known here for what an object of the program, a function or a member of an enum may stand.
     return None if _is_plain(given) and _is_plain(declared) else 0
 
@@ -262,7 +265,7 @@ class NumbaFunction(CompiledFunction):
         if chosen.args not in self.__dict__.get("__shown__", self._wrapped):
             return made, None  # disable_compile() was called, and declares nothing about the result
         numbers = bool(chosen.args) and all(map(_is_of_numbers, chosen.args))
-        return made, lambda x: declared.changed(x, chosen.result, numbers)
+        return made, lambda x: declared.changed(x, chosen.result, numbers, inside=True)
 
     def _wrong_count(self, signature, given, count):
         return TypeError(f"Signature mismatch: {given} argument types given, but function takes {count} arguments")

@@ -19,7 +19,7 @@ from ..types.containers import LISTS
 from ..types.kinds import Bool, Deque, Int, List, Type
 
 __all__ = ["ANSWERS", "FILL", "ITEM", "MAKERS", "NEW", "SELF", "SPLITTING", "Call", "call_at", "is_moved",
-           "may_be_call", "plain_type", "splits", "type_of_constant"]
+           "may_be_call", "plain_type", "repeated_item", "splits", "type_of_constant"]
 
 _EMPTY = k.Tuple(())
 _SCALARS = frozenset((k.Int, k.Float, k.Bool, k.Str))
@@ -142,15 +142,24 @@ def call_at(inst: ir.Inst, uses: dict[ir.Value, list[ir.Inst]]) -> Call | None:
                 meaning[0] not in _COMPARES or _is_compared(operands[0].type.item)) and (
                 meaning[0] not in _ORDERS or not k.any_part(operands[0].type.item, lambda t: type(t) in _NUMPY)):
             call = Call(inst, operands, boxes, unbox, meaning, kinds)
-            return call if _result_fits(call) else None
+            return call if _result_fits(call, uses) else None
     return None
 
 
-def _result_fits(call: Call) -> bool:
+def repeated_item(call: Call, uses: dict[ir.Value, list[ir.Inst]]) -> ir.Value | None:
+    """The item of `[x] * n`, where the list of one item has no other use; None for any other call."""
+    made = call.operands[0].inst if call.name == "repeated" else None
+    if made is None or made.op is not c.LIST_NEW or len(made.args) != 1 or len(uses[call.operands[0]]) != 1:
+        return None
+    return made.args[0]
+
+
+def _result_fits(call: Call, uses: dict[ir.Value, list[ir.Inst]]) -> bool:
     wanted, unbox = call.result, call.unbox
     t: Any = unbox.result.type if unbox is not None else None
     if wanted in (NEW, SELF) and call.kinds[0] in "xq":
-        return t is None and wanted == SELF or t is call.operands[0].type
+        return t is None and wanted == SELF or t is call.operands[0].type or (
+            type(t) is List and repeated_item(call, uses) is not None)
     if wanted == NEW:
         return type(t) in LISTS and (call.kinds[0] == "e" or t.item is _yields(call.operands[0].type))
     if wanted == ITEM:

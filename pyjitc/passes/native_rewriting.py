@@ -17,7 +17,7 @@ from ..ops.sorting import SORT_BY
 from ..types import kinds as k
 from ..types.kinds import Bool, Int, NativeList, NativeObject, Type, is_refcounted
 from . import inline
-from .native_calls import ANSWERS, SELF, SPLITTING, Call, type_of_constant
+from .native_calls import ANSWERS, SELF, SPLITTING, Call, repeated_item, type_of_constant
 from .rewrite import substitute
 
 __all__ = ["Rewriting"]
@@ -111,8 +111,17 @@ class Rewriting:
 
     def stored(self, x: ir.Value, value: ir.Value) -> ir.Value:
         """A value in the form in which the list stores its items."""
-        t = x.type.item
-        return value if value.type is t else self.emit(structure.UNION_MAKE, value, type=t)
+        return self.widened(value, x.type.item)
+
+    def widened(self, value: ir.Value, t: Any) -> ir.Value:
+        """A value converted to a union of which its type is a member, also in parts of a tuple."""
+        if value.type is t:
+            return value
+        if type(t) is not k.Tuple:
+            return self.emit(structure.UNION_MAKE, value, type=t)
+        parts = [self.widened(self.emit(structure.TUPLE_GET, value, type=part, index=n), wide)
+                 for n, (part, wide) in enumerate(zip(value.type.elements, t.elements))]
+        return self.emit(structure.TUPLE_MAKE, *parts, cls=t.cls, type=t)
 
     # -- instructions
 
@@ -213,13 +222,10 @@ class Rewriting:
         operands = [self.passed(v, kind, call) for kind, v in zip(call.kinds, call.operands) if kind not in "ne"]
         opened: Any = call.unbox.result if call.unbox is not None else (
             inst.result if inst.op in ANSWERS and call.result is Bool else None)
-        if call.name == "repeated":
-            made = call.operands[0].inst
-            if made is not None and made.op is c.LIST_NEW and len(made.args) == 1 and (
-                    len(self.lists.uses[call.operands[0]]) == 1):
-                value = self.stored(opened, made.args[0])
-                self.emit(natives.NATIVE_FILLED, value, operands[1], result=opened, type=opened.type)
-                return
+        item = repeated_item(call, self.lists.uses)
+        if item is not None:
+            self.emit(natives.NATIVE_FILLED, self.stored(opened, item), operands[1], result=opened, type=opened.type)
+            return
         if call.name == "emptied":
             self.emit(natives.NATIVE_NEW, result=opened, type=opened.type)
             return

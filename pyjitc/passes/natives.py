@@ -33,7 +33,9 @@ from ..types.containers import LISTS
 from ..types.kinds import Bool, Int, List, NativeList, Type
 from . import instances
 from .aliases import AliasClass, Aliases
-from .native_calls import FILL, ITEM, MAKERS, NEW, SELF, Call, call_at, is_moved, may_be_call, plain_type, splits
+from .native_calls import (
+    FILL, ITEM, MAKERS, NEW, SELF, Call, call_at, is_moved, may_be_call, plain_type, repeated_item, splits,
+)
 from .rewrite import growing
 
 __all__ = ["run"]
@@ -204,14 +206,31 @@ class _Lists(Aliases):
 
     def stored(self, one: _Class, value: ir.Value) -> None:
         """Record that a value is stored as an item."""
-        item = one.type.item
-        n = None if value.type is item else _place_in(item, value.type)
-        if value.type is not item and n is None:
+        found = self.stored_as(value.type, one.type.item)
+        if found is None:
             self.keep(one)
             self.give_up(value)
             return
-        for path, _ in self.places(value.type):
-            self.same(self.item(one, path if n is None else (n, *path)), self.at(value, path))
+        for path, place in found:
+            self.same(self.item(one, place), self.at(value, path))
+
+    def stored_as(self, t: Type, item: Type) -> list[tuple[tuple, tuple]] | None:
+        """For each list in a value of type t, its path there and in the item that the value becomes. Returns None where
+        such a value is not converted to an item: see `stored` in native_rewriting.py."""
+        if t is item:
+            return [(path, path) for path, _ in self.places(t)]
+        n = _place_in(item, t)
+        if n is not None:
+            return [(path, (n, *path)) for path, _ in self.places(t)]
+        if type(t) is not k.Tuple or type(item) is not k.Tuple or not item.is_like(t):
+            return None
+        found: list[tuple[tuple, tuple]] = []
+        for n, (part, wide) in enumerate(zip(t.elements, item.elements)):
+            inside = self.stored_as(part, wide)
+            if inside is None:
+                return None
+            found += [((n, *path), (n, *place)) for path, place in inside]
+        return found
 
     def read(self, one: _Class, value: ir.Value) -> None:
         """Record that a value is read as an item."""
@@ -441,7 +460,11 @@ class _Lists(Aliases):
         elif call.result == NEW:
             one = self.at(result)
             one.used = one.changed = True
-            self.share_items(first, one)
+            item = repeated_item(call, self.uses)
+            if item is not None:
+                self.stored(one, item)
+            else:
+                self.share_items(first, one)
         elif call.result == ITEM and result is not None:
             self.read(first, result)
 

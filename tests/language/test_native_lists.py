@@ -4,6 +4,7 @@ import gc
 import heapq
 import sys
 from collections import deque
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -224,6 +225,63 @@ def test_programs(f):
     agree(f, 1)
 
 
+class Bin(NamedTuple):
+    top: float
+    size: int
+
+
+def bins(counts, n):
+    found = []
+    for i in range(4):
+        found.append(Bin(i * 1.5, -1))
+    found[1] = Bin(found[0].top, counts[0])
+    for i in range(n):
+        b = found[i % len(found)]
+        found[i % 4] = Bin(np.float64(b.top) + 1, b.size + i)
+    last = found.pop()
+    return last.size + found[0].size * 2, last.top, found[1].top, len(found)
+
+
+def lists_in_tuples_of_several_types(counts, n):
+    found = [(0, [1.5]) for _ in range(3)]
+    for i in range(n):
+        found[i % 3] = (counts[i % 2], [found[0][1][0] + i])
+        found.append((i, found[-1][1]))
+    return found[1][0] + found[-1][0], found[2][1][0], sum([len(x) for _, x in found])
+
+
+def nested_tuples_of_several_types(counts, n):
+    found = [((0, True), 0.5)]
+    for i in range(n):
+        found.insert(0, ((counts[i % 2], i > 2), i))
+    return found[0][0][0] * 2, found[0][1], found[-1][0][0], found[-1][1]
+
+
+def repeated_numbers_of_several_types(counts, n):
+    found, pairs, rows = [0] * n, [(0, 0.5)] * n, [(True, [0.5])] * n
+    for i in range(0, n, 2):
+        found[i] = counts[i % 2]
+        pairs[i] = (counts[i % 2], pairs[i][1] + 1)
+        rows[i] = (counts[0] > i, [i * 0.5])
+    return (found[0] + found[-1], pairs[0][0] * pairs[-1][0], pairs[-1][1], rows[0][0], rows[-1][0], rows[-1][1][0],
+            len(found))
+
+
+@pytest.mark.parametrize("f", [bins, lists_in_tuples_of_several_types, nested_tuples_of_several_types,
+                               repeated_numbers_of_several_types])
+def test_items_have_numbers_of_several_types(f):
+    """The numbers 0 and counts[0] are of two types in one list."""
+    for n in (1, 2, 5, 9):
+        assert_native(f, np.array([5, 6], np.int32), n)
+
+
+def returned_tuples_of_several_types(counts, n):
+    found = [(0, 0.5) for _ in range(n)]
+    for i in range(0, n, 2):
+        found[i] = (counts[0], found[i][1] * 2)
+    return found
+
+
 def appended(n):
     r = []
     for i in range(n):
@@ -257,6 +315,12 @@ def parts_put_together(n):
             b.append(a.pop())
         a.append((i % 7, i * 0.5))
     return a[:-1] + b[1:]
+
+
+def test_tuples_of_several_types_that_are_returned():
+    agree(returned_tuples_of_several_types, np.array([5, 6]), 4)
+    agree(returned_tuples_of_several_types, np.array([5, 6]), 0)
+    assert "native_leave" in ir_of(returned_tuples_of_several_types, np.array([5, 6]), 4)
 
 
 @pytest.mark.parametrize("f", [appended, twice, rows, parts_put_together])
