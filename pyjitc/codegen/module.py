@@ -139,7 +139,7 @@ class Module:
         self._object_index: dict = {}
         self.bodies: list[str] = []
         self.novectorize: list[str] = []  # the bodies of functions whose loops LLVM must not vectorise
-        self.keeps_apart = False  # whether one of these has loops, or is the second copy of `strided`
+        self.keeps_apart = False  # whether one of these is no function of the program without loops
         # for each function, whether a few passes make it as good as all of them
         self.skips_loop_passes: list[bool] = []
         self.register = 0  # bytes of the longest vector register, where loops may be written in vectors (wide.py)
@@ -240,7 +240,7 @@ class Module:
             self.wide[body] = wide
         straight, apart = is_straight(fn), fn.flags.novectorize and not formed
         self.has_loops = self.has_loops or not straight
-        self.keeps_apart = self.keeps_apart or apart and not straight
+        self.keeps_apart = self.keeps_apart or apart and (fn.library or not straight)
         self.combines = self.combines or _combines(fn)
         (self.novectorize if apart else self.bodies).append(body)
         if fn is self.strided:
