@@ -6,6 +6,8 @@ traceback entry, the releases in `cleanup`, then the handler or the return of 1.
 """
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 from ..base.lazy import lazy
 from ..ir import core as ir
 from ..ir.cfg import is_straight, reverse_postorder
@@ -20,6 +22,7 @@ from .emitter import Emitter, native_result
 from .leaves import components
 from .module import Module
 
+exits = lazy(f"{__package__}.exits")  # only functions that hold references where they may fail load it
 regions = lazy(f"{__package__}.regions")  # only programs with parallel loops load it
 wide = lazy(f"{__package__}.wide")  # only functions with loops over arrays load it
 
@@ -43,8 +46,8 @@ class FunctionEmitter(Emitter):
         self.values: dict[ir.Value, list[str]] = {}
         self.names: dict[ir.Block, str] = {}
         self.fails: dict[tuple, str] = {}
-        # the sets of values that are held by instructions that may raise, each set once
-        self.held_sets: set[tuple] | None = None
+        self.exits = None  # made where an instruction that may fail holds references
+        self.leaves: dict[int, str] = {}  # node of `exits` -> the block that starts there
         # (name, file) of the function of a traceback entry -> numbers of its source locations
         self.places: dict[tuple[str, str], dict[ir.Loc, int]] = {}
         self.arrivals: dict[ir.Block, list] = {}
@@ -375,41 +378,53 @@ class FunctionEmitter(Emitter):
         self.held = outer
 
     def _exit(self, cleanup, unwind: ir.Edge | None) -> str:
-        """The block that releases owned references and goes to the handler or the caller. Where another exit holds the
-        same values except the first or the last, it goes on there. (Python objects are released in order, because
-        finalizers can observe it.)"""
-        key = (cleanup, unwind and (unwind.block, tuple(unwind.args)))
+        """The block that releases owned references and goes to the handler or the caller. Instructions share the way to
+        the caller (exits.py), and one block for all values that they hold on the way to a handler."""
+        if unwind is None:
+            if cleanup and self.exits is None:
+                self.exits = exits.Exits(self.fn)
+            return self._leave(self.exits.node[cleanup] if cleanup else 0)
+        key = (cleanup, unwind.block, tuple(unwind.args))
         label = self.fails.get(key)
-        if label is not None:
-            return label
-        label = self.fails[key] = self.label("leave")
-        here, rest = cleanup, ()
-        if len(cleanup) > 1 and unwind is None:
-            if self.held_sets is None:
-                self.held_sets = {inst.cleanup for block in self.fn.blocks for inst in block.insts}
-            if cleanup[1:] in self.held_sets:
-                here, rest = cleanup[:1], cleanup[1:]
-            elif cleanup[:-1] in self.held_sets and not holds_object(cleanup[-1].type):
-                here, rest = cleanup[-1:], cleanup[:-1]
-        away = self._exit(rest, None) if cleanup and unwind is None else None
+        if label is None:
+            label = self.fails[key] = self.label("leave")
+            with self._leaving(label, cleanup):
+                self.arrive(unwind, self.current)
+                self.jump(self.names[unwind.block])
+        return label
+
+    def _leave(self, node: int) -> str:
+        """The block that starts at a node of the tree of exits, with those to which it leads."""
+        first = self.leaves.get(node)
+        if first is not None:
+            return first
+        first = label = self.label("leave")
+        while node not in self.leaves:
+            self.leaves[node] = label
+            if node == 0:
+                with self._leaving(label, ()):
+                    self.line(self.failed())
+                break
+            values, node = self.exits.step(node)
+            with self._leaving(label, values):
+                label = self.leaves.get(node) or self.label("leave")
+                self.jump(label)
+        return first
+
+    @contextmanager
+    def _leaving(self, label: str, values):
+        """Context manager: write a cold block, which starts with the release of values."""
         saved, self.lines, current = self.lines, [], self.current
         self.start(label)
         self.leaving = True
-        state = self.lock() if self.module.pooled and any(holds_object(v.type) for v in here) else None
-        for value in here:
+        state = self.lock() if self.module.pooled and any(holds_object(v.type) for v in values) else None
+        for value in values:
             count_references(self, value.type, self.values[value], "release")
         self.unlock(state)
         self.leaving = False
-        if away is not None:
-            self.jump(away)
-        elif unwind is not None:
-            self.arrive(unwind, self.current)
-            self.jump(self.names[unwind.block])
-        else:
-            self.line(self.failed())
+        yield
         self.cold += self.lines
         self.lines, self.current = saved, current
-        return label
 
     def traceback(self, loc: ir.Loc, origin: tuple[str, str]) -> None:
         """Add a traceback entry for the frame of the function, or of one that was inlined."""

@@ -139,6 +139,7 @@ class Module:
         self._object_index: dict = {}
         self.bodies: list[str] = []
         self.novectorize: list[str] = []  # the bodies of functions whose loops LLVM must not vectorise
+        self.keeps_apart = False  # whether one of these is no function of the program without loops
         # for each function, whether a few passes make it as good as all of them
         self.skips_loop_passes: list[bool] = []
         self.register = 0  # bytes of the longest vector register, where loops may be written in vectors (wide.py)
@@ -235,12 +236,15 @@ class Module:
             self.wide = None
         elif wide and self.wide is not None:
             self.wide[body] = wide
-        self.has_loops = self.has_loops or not is_straight(fn)
+        straight, apart = is_straight(fn), fn.flags.novectorize and not formed
+        self.has_loops = self.has_loops or not straight
+        self.keeps_apart = self.keeps_apart or apart and (fn.library or not straight)
         self.combines = self.combines or _combines(fn)
-        (self.novectorize if fn.flags.novectorize and not formed else self.bodies).append(body)
+        (self.novectorize if apart else self.bodies).append(body)
         if fn is self.strided:
             copy = body.replace(f"{self.symbol(fn)}(", f"{self.strided_symbol()}(", 1).replace(" alwaysinline", "", 1)
             (self.bodies if formed else self.novectorize).append(copy)
+            self.keeps_apart = self.keeps_apart or not formed
             self.strided_text = copy
 
     def _write_vectors(self, wide: dict[str, str]) -> None:
@@ -272,12 +276,14 @@ class Module:
         return "\n".join(parts)
 
     def text(self, target) -> str:
-        few = bool(self.wide) or bool(self.skips_loop_passes) and all(self.skips_loop_passes) and not self.novectorize
+        few = bool(self.wide) or bool(self.skips_loop_passes) and all(self.skips_loop_passes) and not self.keeps_apart
         # the loops in vectors call no helpers
         loops = (self.has_loops or self.nogil) and not self.wide
         few = few and all([helpers.needs_few_passes(name, loops) for name in self.helpers])
         if few and self.wide:
             self._write_vectors(self.wide)
+        elif few:
+            self.bodies, self.novectorize = self.bodies + self.novectorize, []
         text = declared(self.definitions(), *self.novectorize)
         if self.packs:
             text = partition.PACKS + text

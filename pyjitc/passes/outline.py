@@ -10,6 +10,7 @@ from ..ir import core as ir
 from ..ir.cfg import Loop, LoopNest, in_edges, reverse_postorder
 from ..ir.uses import readers, used_from_outside
 from ..ops import control
+from ..ops.memory import ARRAY_VIEW
 from ..ops.structure import TUPLE_GET, TUPLE_MAKE
 from ..types.kinds import Array, NoneType, Tuple, is_scalar
 from .rewrite import Builder, clone_blocks, clone_inst, substitute
@@ -60,8 +61,9 @@ class Outliner:
         away = set(map(id, leaving))
         given = dict.fromkeys([*used_from_outside(order, lambda edge: id(edge) in away), *entry.args])
         given.update(dict.fromkeys(edge.args[k] for edge in leaving for k in returned if edge.args[k] not in defined))
+        given = _with_sources(given)
         types = [*[exit.params[k].type for k in returned], *[v.type for v in read]]
-        args = [v for v in given if v.inst is None or v.inst.op is not control.CONST]
+        args = [v for v in given if not _is_made_again(v)]
         if not all(is_scalar(t) or isinstance(t, Array) for t in [*types, *[v.type for v in args]]):
             return False
         loc = entries[0][1].loc
@@ -100,6 +102,26 @@ class Outliner:
         fn.blocks.append(call)
         self.made += 1
         return True
+
+
+def _is_made_again(v: ir.Value) -> bool:
+    """Whether the function computes a value of the caller itself: a constant, or a view, so that the function knows its
+    strides."""
+    return v.inst is not None and (v.inst.op is control.CONST or v.inst.op is ARRAY_VIEW)
+
+
+def _with_sources(given) -> dict[ir.Value, None]:
+    """Values, with those from which they are computed where the function does that, each behind its own sources."""
+    found: dict[ir.Value, None] = {}
+    work = [(v, False) for v in reversed(given)]
+    while work:
+        v, ready = work.pop()
+        if ready or not _is_made_again(v):
+            found[v] = None
+        elif v not in found:
+            work.append((v, True))
+            work += [(x, False) for x in reversed(v.inst.args)]
+    return found
 
 
 def _region(loop: Loop) -> tuple[set[ir.Block], list[ir.Edge]]:

@@ -1,8 +1,10 @@
 """Make functions of the loops of a very large function.
 
 LLVM's passes over loops do work at each loop that is in proportion to the function (rotation updates the dominators of
-all blocks, and the vectoriser verifies the function), so that their time is quadratic in the number of loops. Where a
-function has many, they become functions, each a part of the other one as in `checked_copies`: LLVM's time is linear.
+all blocks, and the vectoriser verifies the function), so that their time is in proportion to the number of loops times
+the size of the function. Where that is large, the loops become functions, each a part of the other one as in
+`checked_copies`: LLVM's time is linear. If each loop that stays calls a function in every iteration, no pass over loops
+gains anything in what is left, and that gets LLVM's short pipeline.
 Runs directly after that pass, before those that prepare single loops for the code generator, which run over the parts.
 Before:  entry: jump header(0, n)     header(i, left): ... exit(s)     exit(s): ...          and many more loops
 After:   entry: jump part()           part(): s = invoke {callee: f.part} a, n ; jump exit(s)
@@ -15,6 +17,7 @@ from __future__ import annotations
 
 from ..ir import core as ir
 from ..ir.cfg import LoopNest, in_edges
+from ..ops.control import INVOKE
 from .outline import Outliner
 from .rewrite import split_edge
 
@@ -36,6 +39,15 @@ def run(fn: ir.Function, options=None) -> None:
                 and outliner.outline(loop, "part", novectorize=checked)):
             covered.update(loop.blocks)
     outliner.finish()
+    if outliner.made and not _computes(LoopNest(fn)):
+        fn.flags = fn.flags._replace(novectorize=True)
+
+
+def _computes(nest: LoopNest) -> bool:
+    """Whether there is an innermost loop that does not call a function in each iteration."""
+    return any([not any([inst.op is INVOKE and inst.attrs["callee"].flags.noinline
+                         for block in loop.blocks if all([nest.dom.dominates(block, latch) for latch in loop.latches])
+                         for inst in block.insts]) for loop in nest.loops if not loop.inner])
 
 
 def _separate(fn: ir.Function, nest: LoopNest) -> bool:

@@ -111,7 +111,9 @@ PASSES: list[Any] = [
     columns, polling, dce, frame, reboxing, keys, refcount,
 ]
 _AFTER = PASSES.index(parts) + 1  # the first pass that runs over functions made by `checked_copies` or `parts`
-MOST_LOOPS = 128  # the most loops of a function that `parts` leaves as it is; versioning makes two of one
+# The most loops of a function that `parts` leaves as it is (versioning makes two of one), and the most loops times
+# instructions.
+MOST_LOOPS, MOST_LOOPS_TIMES_SIZE = 128, 200_000
 _FIRST = PASSES[:3]  # after these, `natives` processes all functions of a module together
 
 
@@ -412,6 +414,12 @@ def _count_loops(fn: ir.Function) -> int:
     return len(_headers(fn))
 
 
+def _has_much_for_loop_passes(fn: ir.Function) -> bool:
+    """Whether a function has so many loops, or so many for its size, that LLVM's passes over loops take long."""
+    count = _count_loops(fn)
+    return count > MOST_LOOPS or count * sum([len(block.insts) for block in fn.blocks]) > MOST_LOOPS_TIMES_SIZE
+
+
 def _has_nest(fn: ir.Function) -> bool:
     """Whether a loop of a function is inside another one."""
     headers = _headers(fn)
@@ -453,7 +461,7 @@ _ASK: dict[Any, Callable[[ir.Function], bool]] = {
     joined_sums: lambda fn: _carries_floats(fn) and _has_nest(fn),
     localtables: lambda fn: _has(fn, _makes_table),
     narrowing: lambda fn: _has(fn, counted.widens),
-    parts: lambda fn: _count_loops(fn) > MOST_LOOPS,
+    parts: _has_much_for_loop_passes,
     reboxing: lambda fn: _has(fn, _has_object) or _has(fn, _puts_constant),
     reload: _uses_array_again,
     recurrences: _accesses_in_arms,

@@ -1,5 +1,6 @@
 """Compile time is linear in the size of the program: the work for a program of twice the size is counted, not timed."""
 import linecache
+import re
 import sys
 import traceback
 
@@ -252,6 +253,22 @@ def test_no_function_for_llvm_has_many_loops(program, n, monkeypatch):
     sizes = sorted(functions_of(found[-1]))
     assert len(sizes) > n  # each loop is a function
     assert sizes[-2] < 60 and sizes[-1] < 8 * n, sizes[-4:]
+
+
+@pytest.mark.parametrize("much", [False, True])
+def test_loops_of_a_large_function_are_functions(much, monkeypatch):
+    """Fewer loops are enough for that where there is much beside them."""
+    loops = "".join(f"    for i in range(len(a)):\n        s += a[i] * {n}.5\n        b[i] = s\n" for n in range(30))
+    beside = "".join(f"    t = (t * s + {n}.5) / (2.0 + t * t) - s * {n}.25\n" for n in range(500 if much else 5))
+    names = {}
+    exec(f"def f(a, b):\n    s = t = 0.5\n{loops}{beside}    return s, t", names)
+    found, original = [], link.to_object
+    monkeypatch.setattr(link, "to_object", lambda text, target, *more: found.append(text)
+                        or original(text, target, *more))
+    a, b, c = np.arange(5.0) / 8.0, np.zeros(5), np.zeros(5)
+    assert pyjitc.njit(names["f"])(a, b) == names["f"](a, c)
+    np.testing.assert_array_equal(b, c)
+    assert (len(re.findall(r"(?m)^define .*\.part", found[-1])) >= 30) == much
 
 
 @pytest.mark.parametrize("n", [40, 240])
