@@ -8,7 +8,8 @@ from ..ops import arith, derivative, structure
 from ..types import kinds as k
 from ..types.lattice import dtype_of
 from ..types.tangents import (
-    gradient_type, holds_display, is_number_that_varies, is_one_of_numbers, tangent_type, varies, without_duals,
+    gradient_type, holds_display, holds_one_of, is_number_that_varies, is_one_of_floats, is_one_of_numbers,
+    tangent_type, varies, without_duals,
 )
 from . import changed_dicts, displays
 from .constants import constant
@@ -16,7 +17,7 @@ from .expressions import UserCall
 from .meaning import UNKNOWN, Apply, CallValue, Derived, Expr, Mismatch, NeedsDisplays, Ruled
 from .names import describe
 
-__all__ = ["check_argument", "check_jacobian", "settle", "settle_ruled"]
+__all__ = ["check_argument", "check_held", "check_jacobian", "settle", "settle_ruled"]
 
 _WRITTEN_OUT = ("pass a tuple, or write the list or dict out where it is passed and do not change it: [x, y], {'a': x}")
 
@@ -26,6 +27,8 @@ def settle(evaluator, e: Derived):
     missing = evaluator.settle_all(e.operands, e.seeds)
     if missing is not None:
         return missing, None
+    for i in e.wrt if e.mode == "gradient" else ():  # the call may have errors only because its argument is an object
+        check_held(_given_name(e), i, e.operands[i].type)
     called, av = evaluator.settle(evaluator.call(e.callee, e.operands, {}))
     if av is None:
         return called, None
@@ -33,7 +36,7 @@ def settle(evaluator, e: Derived):
         raise Mismatch("derivatives are only for functions that are written in Python",
                        "write a function around it: def f(x): return ...")
     name = _name(called, e)
-    others = e.has_aux and k.any_part(av[0], lambda part: isinstance(part, k.Dict))  # these are objects of Python
+    others = e.has_aux and k.any_part(av[0], _is_object)
     if not evaluator.session.findings.returned and not others and _hands_on_dicts(called.spec):
         raise NeedsDisplays(f"{name}() passes on dicts that are objects of Python, of which there is no derivative")
     found = _differentiated(av[0], e)
@@ -43,14 +46,12 @@ def settle(evaluator, e: Derived):
         one = CallValue(constant(np.ones), constant(()), constant(dtype_of(found.dtype)))
         return evaluator.settle(Derived(e.callee, e.operands, "pull", e.wrt, (one,), e.has_aux,
                                         memory=e.memory))
-    if e.mode == "gradient":
-        if e.of_displays is not None and (is_one_of_numbers(found) or e.has_aux and holds_display(av[0])):
+    if e.of_displays is not None:
+        if e.mode != "gradient" and k.any_part(found, lambda part: isinstance(part, k.Dict)):
+            raise NeedsDisplays(f"{name}() returns a dict that is an object of Python, of which there is no derivative",
+                                "write it out where it is returned: return {'a': x, 'b': y}")
+        if _is_converted(av[0], found, e):
             return evaluator.settle(e.of_displays(e, av[0]))
-    elif e.of_displays is not None and k.any_part(found, lambda part: isinstance(part, k.Dict)):
-        raise NeedsDisplays(f"{name}() returns a dict that is an object of Python, of which there is no derivative",
-                            "write it out where it is returned: return {'a': x, 'b': y}")
-    elif e.of_displays is not None and (holds_display(found) or e.mode == "push" and is_one_of_numbers(found)):
-        return evaluator.settle(e.of_displays(e, av[0]))
     for i in e.wrt if e.mode == "gradient" else ():
         check_argument(name, i, e.operands[i].type)
     given, result = [e.operands[i].type for i in e.wrt], av[0]
@@ -69,6 +70,11 @@ def settle(evaluator, e: Derived):
             e.seeds = [_seed(x, wanted, f"the cotangent of the result of {name}()") for x in e.seeds]
         e.type = k.Tuple((without_duals(result), k.Tuple(map(gradient_type, given))))
     return e, (e.type, UNKNOWN)
+
+
+def _is_object(t) -> bool:
+    """Whether t is a dict that stays an object of Python where it is not differentiated: its values have one type."""
+    return isinstance(t, k.Dict) and type(k.closed(t.parameters[1])) is not k.Union
 
 
 def _hands_on_dicts(spec) -> bool:
@@ -94,6 +100,11 @@ def _name(called, e) -> str:
     """The name of the function that is differentiated. A function of the library that calls it gets it first."""
     t = e.operands[0].type if called.spec.proto.library and e.operands else None
     return _qualname(t) or called.spec.proto.qualname
+
+
+def _given_name(e) -> str:
+    """The same before the function is called."""
+    return (_qualname(e.operands[0].type) if e.operands else None) or _qualname(e.callee.type) or "f"
 
 
 def _qualname(t) -> str | None:
@@ -191,19 +202,42 @@ def _fits(t, wanted) -> bool:
         type(t) is k.Array and t.ndim == 0 and is_number_that_varies(t.dtype))
 
 
+def check_held(name, i, t, any_container=False):
+    """Refuse the derivative by argument i of type t, where what varies is in a list, a dict or a dataclass that is an
+    object of Python: its cotangent would be None. any_container: also where nothing in the list or dict can vary."""
+    for part in k.all_parts(t):
+        verb = "is" if part is t else "holds"
+        if isinstance(part, k.Container) and (
+                any_container or any([k.any_part(k.closed(inner), varies) for inner in part.parameters])):
+            raise NeedsDisplays(f"the derivative of {name}() by argument {i} is asked for, which {verb} an object of "
+                                f"Python, {describe(part)}", _WRITTEN_OUT)
+        if isinstance(part, k.ObjectOf) and hasattr(part.cls, "__dataclass_fields__"):
+            raise Mismatch(f"the derivative of {name}() by argument {i} is asked for, which {verb} a dataclass that "
+                           f"compiled code made or was given, {describe(part)}: derivatives by its attributes are only "
+                           "for calls from Python", "pass its attributes in a tuple, or let the function capture it")
+
+
 def check_argument(name, i, t):
-    """Refuse the derivative by argument i of type t, where nothing in it can vary, or what varies is in a list or dict
-    that is an object of Python."""
-    held = [part for part in k.all_parts(t) if isinstance(part, k.Container) and (
-        not varies(t) or any([k.any_part(k.closed(inner), varies) for inner in part.parameters]))]
-    if held:
-        verb = "is" if held[0] is t else "holds"
-        raise NeedsDisplays(f"the derivative of {name}() by argument {i} is asked for, which {verb} an object of "
-                            f"Python, {describe(held[0])}", _WRITTEN_OUT)
+    """Refuse the derivative by argument i of type t, where nothing in it can vary, or what varies is in an object of
+    Python."""
+    check_held(name, i, t, not varies(t))
     if not varies(t):
         raise Mismatch(f"the derivative of {name}() by argument {i} is asked for, which is {describe(t)}: only floats, "
                        "complex numbers and arrays of these vary",
                        "pass 1.0 for 1, or x.astype(float), or leave it out of argnums")
+
+
+def _is_converted(result, found, e) -> bool:
+    """Whether a result, of which the part of type `found` is differentiated, has displays, or numbers of another type
+    on other paths, in whose place the transforms need tuples and numbers of one type."""
+    if holds_one_of(is_one_of_numbers, found) or e.mode != "gradient" and holds_display(found):
+        return not e.has_aux or _is_pair(result)
+    return e.has_aux and _is_pair(result) and (holds_display(result) or holds_one_of(is_one_of_floats, result))
+
+
+def _is_pair(result) -> bool:
+    """Whether a result is (value, other results)."""
+    return type(result) is k.Tuple and len(result.elements) == 2
 
 
 def _differentiated(result, e):
@@ -242,7 +276,7 @@ def _in_words(t) -> str:
 def _check_result(name, result, e, spec):
     _check_types(name, result, spec)
     if e.has_aux:
-        if type(result) is not k.Tuple or len(result.elements) != 2:
+        if not _is_pair(result):
             raise Mismatch(f"with has_aux=True {name}() must return (value, other results), not {describe(result)}")
         result = result.elements[0]
     if e.mode == "gradient" and not k.is_float(without_duals(result)):
@@ -258,7 +292,7 @@ def _tangent(x, t, where):
         parts = [_tangent(Apply(structure.TUPLE_GET, x, index=n), part, where) for n, part in enumerate(t.elements)]
         return Apply(structure.TUPLE_MAKE, *parts, cls=t.cls)
     if not varies(t) and x.type is not k.NoneType:
-        if isinstance(t, k.Dict):
+        if isinstance(t, k.Container):
             raise NeedsDisplays(f"a tangent is given for {where}, which is an object of Python, {describe(t)}",
                                 _WRITTEN_OUT)
         raise Mismatch(f"the tangent of {where} must be None where it is {_in_words(t)}, which cannot vary, not "

@@ -4,18 +4,20 @@ from __future__ import annotations
 import numpy as np
 
 from ..infer.constants import constant
+from ..infer.derivatives import check_held
 from ..infer.meaning import Apply, CallValue, Derived
 from ..ops import arith as a
 from ..ops import structure as s
 from ..ops.math import STOPPED
 from ..types import kinds as k
-from ..types.tangents import holds_display, varies
+from ..types.tangents import holds_display, is_one_of_floats, is_one_of_numbers, varies
 from .axes import of_class
 from .np.elementwise.elementwise import over
-from .rule import Constant, Rule, intrinsic
+from .rule import NONE, Constant, Rule, intrinsic
 from .trees import aligned, applied, arranged, flat, have_one_order, is_tree, marked, of_trees, structured, tuples
 
-__all__ = ["gradients", "linearized", "own", "pullback_of", "pulled", "pushed", "stop_gradient"]
+__all__ = ["gradients", "linearized", "name_of", "own", "pullback_of", "pulled", "pushed", "stop_gradient",
+           "with_numbers"]
 
 
 def _items(x):
@@ -32,7 +34,7 @@ def gradients(f, argnums: Constant, has_aux: Constant, args, marks=None, memory:
                          constant(memory))
     if marks is not None or holds_display(args.type):
         return _of_trees(gradients_of_trees, f, argnums, args, marks, constant(has_aux), constant(memory))
-    return Derived(f, _items(args), "gradient", argnums, (), has_aux, _of_numbers_or_lists, memory)
+    return Derived(f, _items(args), "gradient", argnums, (), has_aux, _of_lists, memory)
 
 
 @intrinsic
@@ -61,56 +63,28 @@ def pushed(f, argnums: Constant, tangents, args, marks=None):
 
 
 def _of_lists(e, result):
-    """Replace the derivative of a function that returns list displays by that of a function that returns tuples in
-    their place. result: the type of the function's result."""
+    """Replace the derivative of a function that returns displays, or numbers of another type on other paths, by that of
+    a function that returns tuples and numbers of one type in their place. result: the type of the function's result."""
     given = of_trees(e.operands, e.wrt, None)[:-1]
     if e.mode == "push":
         seeds = [tuples(aligned(e.operands[n].type, x)) for n, x in zip(e.wrt, e.seeds)]
         along = Apply(s.TUPLE_MAKE, *seeds, cls=None)
-        if type(result) is k.Union:  # a float on some paths, an int or a float32 on others
-            return CallValue(constant(pushed_of_numbers), e.callee, *given, along)
         return CallValue(constant(pushed_of_lists), e.callee, marked(result), *given, along)
-    if e.has_aux:
-        result = result.elements[0]
+    result, others = result.elements if e.has_aux else (result, k.NoneType)
+    beside = constant(e.has_aux), marked(others)
+    if e.mode == "gradient":
+        return CallValue(constant(gradients_of_lists), e.callee, *given, *beside, constant(e.memory))
     seeds = [tuples(aligned(result, x)) for x in e.seeds]
-    return CallValue(constant(pulled_of_lists), e.callee, marked(result), *given, constant(e.has_aux), *seeds)
+    return CallValue(constant(pulled_of_lists), e.callee, marked(result), *given, *beside, *seeds)
 
 
-def _of_numbers_or_lists(e, result):
-    """Replace the gradient of a function that returns a float on some paths and an int or a float32 on others by that
-    of a function whose result is converted to a float; and that of a function whose other results hold displays by that
-    of a function that returns tuples in their place."""
-    given = of_trees(e.operands, e.wrt, None)[:-1]
-    if e.has_aux and holds_display(result):
-        return CallValue(constant(gradients_beside_lists), e.callee, marked(result.elements[1]), *given,
-                         constant(e.memory))
-    return CallValue(constant(gradients_of_numbers), e.callee, *given, constant(e.has_aux),
-                     constant(e.memory))
-
-
-def gradients_of_numbers(f, marks, order, varied, others, has_aux, memory):
-    value, (found,) = gradients(as_float_beside if has_aux else as_float, (3,), has_aux,
-                                (f, marks, order, varied, others), None, memory)
+def gradients_of_lists(f, marks, order, varied, others, has_aux, of_others, memory):
+    given = (f, marks, order, varied, others)
+    if has_aux:
+        (value, aux), (found,) = gradients(without_lists_beside, (3,), True, given, None, memory)
+        return (value, structured(of_others, aux)), found
+    value, (found,) = gradients(without_lists, (3,), False, given, None, memory)
     return value, found
-
-
-def gradients_beside_lists(f, of_others, marks, order, varied, others, memory):
-    (value, aux), (found,) = gradients(with_tuples_beside, (3,), True, (f, marks, order, varied, others), None, memory)
-    return (value, structured(of_others, aux)), found
-
-
-def with_tuples_beside(f, marks, order, varied, others):
-    value, aux = arranged(f, marks, order, varied, others)
-    return value, flat(aux)
-
-
-def as_float(f, marks, order, varied, others):
-    return np.float64(arranged(f, marks, order, varied, others))
-
-
-def as_float_beside(f, marks, order, varied, others):
-    value, aux = arranged(f, marks, order, varied, others)
-    return np.float64(value), aux
 
 
 def pushed_of_lists(f, of_result, marks, order, varied, others, tangents):
@@ -118,26 +92,47 @@ def pushed_of_lists(f, of_result, marks, order, varied, others, tangents):
     return structured(of_result, value), structured(of_result, change)
 
 
-def pushed_of_numbers(f, marks, order, varied, others, tangents):
-    return pushed(as_float, (3,), (tangents,), (f, marks, order, varied, others))
-
-
-def pulled_of_lists(f, of_result, marks, order, varied, others, has_aux, cotangent):
+def pulled_of_lists(f, of_result, marks, order, varied, others, has_aux, of_others, cotangent):
     given = (f, marks, order, varied, others)
     if has_aux:
         (value, aux), (found,) = pulled(without_lists_beside, (3,), True, cotangent, given)
-        return (structured(of_result, value), aux), found
+        return (structured(of_result, value), structured(of_others, aux)), found
     value, (found,) = pulled(without_lists, (3,), False, cotangent, given)
     return structured(of_result, value), found
 
 
 def without_lists(f, marks, order, varied, others):
-    return flat(arranged(f, marks, order, varied, others))
+    return with_numbers((flat(arranged(f, marks, order, varied, others)),))[0]
 
 
 def without_lists_beside(f, marks, order, varied, others):
     value, aux = arranged(f, marks, order, varied, others)
-    return flat(value), aux
+    return with_numbers((flat(value),))[0], without_displays_beside((aux,))[0]
+
+
+@intrinsic
+def with_numbers(x):
+    """The tuple x with numbers of one type: a float64 where it is one on some paths and a float, an int or a float32 on
+    others."""
+    return _of_one_type(is_one_of_numbers, x)
+
+
+@intrinsic
+def without_displays_beside(x):
+    """The tuple x of results that are not differentiated, without displays. What is Python's float on some paths and
+    NumPy's on others is NumPy's; ints stay ints, since not every int is equal to a float."""
+    return _of_one_type(is_one_of_floats, tuples(x))
+
+
+def _of_one_type(numbers, x):
+    t = x.type
+    if type(t) is k.Tuple:
+        return Apply(s.TUPLE_MAKE, *[_of_one_type(numbers, item) for item in _items(x)], cls=t.cls)
+    return CallValue(constant(to_float), x) if numbers(t) else x
+
+
+def to_float(x):
+    return np.float64(x)
 
 
 def _of_trees(function, f, argnums, args, marks, *rest):
@@ -163,12 +158,25 @@ def pushed_of_trees(f, marks, order, varied, others, of_varied, tangents):
 
 def pullback_of(f, args):
     """(f(*args), its pullback)"""
+    check_cotangents(f, args)
     kept = own(args)
 
     def pullback(cotangent):
         return pulled(spread, (1,), False, cotangent, (f, kept))[1][0]
 
-    return f(*args), pullback
+    return f(*own(args)), pullback
+
+
+@intrinsic
+def check_cotangents(f, args):
+    """Refuse arguments of which the pullback would give no cotangents although they may hold numbers that vary."""
+    for n, x in enumerate(_items(args)):
+        check_held(name_of(f), n, x.type)
+    return NONE
+
+
+def name_of(f):
+    return f.type.proto.qualname if isinstance(f.type, k.Function) else getattr(f.type.value, "__qualname__", "f")
 
 
 def linearized(f, args):
@@ -178,7 +186,7 @@ def linearized(f, args):
     def pushforward(*tangents):
         return pushed(spread, (1,), (tangents,), (f, kept))[1]
 
-    return f(*args), pushforward
+    return f(*own(args)), pushforward
 
 
 def spread(f, args):

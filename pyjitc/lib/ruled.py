@@ -12,8 +12,8 @@ from ..infer.constants import constant
 from ..infer.meaning import Apply, CallValue, Mismatch, NeedsDisplays, NotNative, Ruled
 from ..ops import structure as s
 from ..types import kinds as k
-from ..types.tangents import holds_display, is_one_of_numbers
-from .derivatives import pulled, pushed
+from ..types.tangents import holds_display
+from .derivatives import pulled, pushed, with_numbers
 from .rule import intrinsic
 from .trees import (
     aligned, called as with_trees, constant_marks, marked, marks_of, structured, tuples, with_structures,
@@ -94,7 +94,7 @@ custom.takes_duals = True  # a number that is Python's on some paths and NumPy's
 
 
 def applied(kind, rule, second, fixed, marks, of_result, f, args):
-    return in_order(with_numbers(without_displays(of_result, with_captures(f, marks, args))))
+    return in_order(with_numbers((without_displays(of_result, with_captures(f, marks, args)),))[0])
 
 
 @intrinsic
@@ -120,25 +120,6 @@ def all_in_order(x):
     if len(x) == 0:
         return ()
     return (in_order(x[0]),) + all_in_order(x[1:])
-
-
-@intrinsic
-def with_numbers(x):
-    """x with numbers of one type: a float64 where it is one on some paths and a float, an int or a float32 on
-    others."""
-    return _with_numbers(x)
-
-
-with_numbers.takes_duals = True
-
-
-def _with_numbers(x):
-    t = x.type
-    if type(t) is k.Tuple:
-        return Apply(s.TUPLE_MAKE, *map(_with_numbers, _items(x)), cls=t.cls)
-    if type(t) is k.Dual and k.is_float(t.wide):
-        return Apply(s.DUAL_WIDE, x)
-    return CallValue(constant(np.float64), x) if is_one_of_numbers(t) else x
 
 
 # The rules below get the structures of the arguments (trees.py) as `marks`, None where no argument is a tree, and that

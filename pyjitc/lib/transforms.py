@@ -12,11 +12,11 @@ from ..infer.meaning import Apply, Const
 from ..ops.arith import IMUL
 from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STRIDE, ARRAY_VIEW
 from ..runtime.pool import prange
-from ..types.kinds import Array, DType, Function, is_python_number
+from ..types.kinds import Array, DType, is_python_number
 from ..types.lattice import dtype_of, numpy_counterpart
 from .axes import expanded, mapped_axes, mapped_leaves, mapped_names, of_class
 from .build import flagged
-from .derivatives import own, pulled, pushed
+from .derivatives import name_of, own, pulled, pushed, with_numbers
 from .rule import NONE, Constant, intrinsic
 from .trees import (
     called, called_with, count_leaves, flat, is_tree, leaf_at, like, may_vary, nested, none_like, place_of, restored,
@@ -52,10 +52,6 @@ def is_complex(x):
     return isinstance(x, (complex, np.complexfloating))
 
 
-def name_of(f):
-    return f.type.proto.qualname if isinstance(f.type, Function) else getattr(f.type.value, "__qualname__", "f")
-
-
 @intrinsic
 def check_given(f, at: Constant, x):
     """Refuse the derivative by argument `at` = x where nothing in it can vary."""
@@ -83,7 +79,7 @@ def forward_jacobian(f, at, has_aux, args, marks, holomorphic=False):
         check_returned(f, "jacfwd", flat(first(value, has_aux)))
         return first(change, has_aux)
     result = first(called(f, marks, own(args)), has_aux)
-    y = flat(result)
+    y = with_numbers((flat(result),))[0]
     check_returned(f, "jacfwd", y)
     if is_tree(x):
         return nested(result, marks, at, x, by_leaves(f, at, has_aux, args, marks, flat(x), 0, holomorphic))
@@ -118,7 +114,7 @@ def reverse_jacobian(f, at, has_aux, args, marks, holomorphic=False):
     x = args[at[0]]
     check_given(f, at, x)
     result = first(called(f, marks, own(args)), has_aux)
-    y = flat(result)
+    y = with_numbers((flat(result),))[0]
     if is_complex(x) != holomorphic:
         raise TypeError(OF_REAL if holomorphic else BY_COMPLEX)
     check_returned(f, "jacrev", y)

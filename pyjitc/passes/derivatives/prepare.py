@@ -8,6 +8,7 @@ from ...ops import structure as s
 from ...ops.control import BRANCH, INVOKE, JUMP, SWITCH
 from ...ops.derivative import Ruled
 from ...ops.nest import NESTS
+from ...ops.objects import FIELD_SET
 from ...types import kinds as k
 from ...types.tangents import holds_display
 from .. import dce, gvn, independent, inline, latches, messages, nests, ranges, simplify, unroll
@@ -127,9 +128,16 @@ def _check_keeps_arguments(fn: Function, options) -> None:
 
 
 def _check_repeatable(fn: Function) -> None:
-    """Refuse a function that its derivative runs again if it draws random numbers: it would draw others."""
+    """Refuse a function that its derivative runs again if it draws random numbers: it would draw others; and if it
+    assigns attributes, which it would assign again."""
     found = writer(fn, RANDOM)
     if found is not None:
+        inst = found[1]
+        called = _reached(inst.attrs["callee"]) if inst.op is INVOKE else []
+        if any(i.op is FIELD_SET for i in (inst, *(i for one in called for block in one.blocks for i in block.insts))):
+            raise refused(*found, "the derivative runs this function again, since it is under pyjitc.checkpoint or "
+                          "calls itself, and it assigns an attribute of an object here, which is not differentiated "
+                          "yet", "use numbers, arrays and tuples in this function")
         raise refused(*found, "the derivative runs this function again, since it is under pyjitc.checkpoint or calls "
                       "itself, and it draws random numbers here, which would be others",
                       "draw them before the call, and pass them as arguments")

@@ -406,7 +406,7 @@ class Tape:
         x = b.op(s.RETYPE, x, type=k.Float)
         if t is k.Float:
             return x
-        x = b.op(m.BITS, x)
+        x = b.op(m.BITS, b.op(m.STOPPED, x))  # the tape may vary in a further derivative, and ints on it do not
         if t is k.Bool:
             return b.op(a.INE, x, b.const(0, k.Int))
         return x if t is k.Int else b.op(a.CAST, x, type=t)
