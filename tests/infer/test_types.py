@@ -158,7 +158,7 @@ def test_functions_are_specialised_by_types():
 
         return twice(x), twice(y)
 
-    assert result(pair, 1, 2.5) == "(int, float)" and names(pair, 1, 2.5) == ["pair", "pair.twice", "pair.twice.2"]
+    assert result(pair, 1, 2.5) == "(int, float)" and names(pair, 1, 2.5) == ["pair", "pair.twice", "pair.twice"]
     assert result(pair, 1, 2) == "(int, int)" and names(pair, 1, 2) == ["pair", "pair.twice"]
 
 
