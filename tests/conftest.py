@@ -9,9 +9,10 @@ need not visit it in every test that asks for a full collection. Automatic colle
 they took an eighth of the time of the tests; tests of leaks ask for collections themselves.
 
 What functions of the library and derivatives mean is in their IR: two of three tests of these are compiled without
-LLVM's optimiser, which took nearly half of their time. Which ones follows from their names. All others, and what tests
-inspect or run in other processes, is compiled as it is for users, and so are tests with the mark `optimised`, whose
-results depend on it."""
+LLVM's optimiser, which took nearly half of their time. Which ones follows from their names. Of the third, modules
+beyond a size are, too: the optimiser takes more than in proportion to it. All others, and what tests inspect or run in
+other processes, is compiled as it is for users, and so are tests with the mark `optimised`, whose results depend on
+it."""
 import gc
 import os
 import pathlib
@@ -22,14 +23,16 @@ import pytest
 
 _EACH_PASS = {"codegen", "generate", "infer", "ir", "language", "ops", "passes", "pipeline", "safety"}
 _UNOPTIMISED = {"derivatives", "lib"}
+_LARGE = 400_000  # characters of LLVM's text
 
 os.environ["PYJITC_VERIFY"] = "1"
 os.environ["PYJITC_CACHE_DIR"] = os.path.join(os.devnull, "nowhere")
 
 from pyjitc.codegen import link  # noqa: E402  # behind the variables, which the package reads
 
-_to_object, _optimises = link.to_object, True
-link.to_object = lambda text, target, level=link.LEVEL: _to_object(text, target, level if _optimises else 0)
+_to_object, _optimised_up_to = link.to_object, float("inf")
+link.to_object = lambda text, target, level=link.LEVEL: _to_object(
+    text, target, level if len(text) <= _optimised_up_to else 0)
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -49,9 +52,11 @@ def pytest_collection():
 def pytest_runtest_setup(item):
     folder = item.path.relative_to(pathlib.Path(__file__).parent).parts[0]
     os.environ["PYJITC_VERIFY"] = "1" if folder in _EACH_PASS else "last"
-    global _optimises
-    _optimises = (folder not in _UNOPTIMISED or item.get_closest_marker("optimised") is not None
-                  or zlib.crc32(item.nodeid.encode()) % 3 == 0)
+    global _optimised_up_to
+    if folder not in _UNOPTIMISED or item.get_closest_marker("optimised") is not None:
+        _optimised_up_to = float("inf")
+    else:
+        _optimised_up_to = _LARGE if zlib.crc32(item.nodeid.encode()) % 3 == 0 else -1
 
 
 @pytest.hookimpl(trylast=True)
