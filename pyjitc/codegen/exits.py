@@ -1,10 +1,12 @@
 """How instructions that fail share the releases of the references that the function holds.
 
-In a function with many arrays many are held wherever an instruction may fail: releases of its own for each would make
-code that grows with the square of their number. Where another instruction holds the same values but the first or the
-last, what remains is released as there. Otherwise the values that many instructions hold are released last, and what is
-released last is shared: the orders, read from their ends, are paths of one tree, and each node at which one begins or
-several meet is the start of a block.
+A function with many arrays holds many of them at each instruction that may fail. If each such instruction had releases
+of its own, the code would grow with the square of the number of arrays. So the releases form a tree: a node releases
+one value and leads to the node above it, and at the root nothing is held. If an instruction holds one value more than
+another one, as the first or the last in order, it releases that value and goes on at the node of the other one.
+Otherwise it releases first what few instructions hold, and last what many hold, so that its path ends like the paths of
+others. A block of code starts at each node at which an instruction begins, and at each node at which several paths
+meet.
 
 Python objects are released in the order of the cleanup, because finalizers can observe it.
 """

@@ -139,7 +139,7 @@ class Module:
         self._object_index: dict = {}
         self.bodies: list[str] = []
         self.novectorize: list[str] = []  # the bodies of functions whose loops LLVM must not vectorise
-        self.keeps_apart = False  # whether one of these is no function of the program without loops
+        self.keeps_apart = False  # whether one of them has loops or is a function of the library
         # for each function, whether a few passes make it as good as all of them
         self.skips_loop_passes: list[bool] = []
         self.register = 0  # bytes of the longest vector register, where loops may be written in vectors (wide.py)

@@ -228,8 +228,8 @@ def check_argument(name, i, t):
 
 
 def _is_converted(result, found, e) -> bool:
-    """Whether a result, of which the part of type `found` is differentiated, has displays, or numbers of another type
-    on other paths, in whose place the transforms need tuples and numbers of one type."""
+    """Whether the transforms need a result in another form: with tuples in place of displays, and with numbers of one
+    type in place of numbers whose type depends on the path. found: the type of the part that is differentiated."""
     if holds_one_of(is_one_of_numbers, found) or e.mode != "gradient" and holds_display(found):
         return not e.has_aux or _is_pair(result)
     return e.has_aux and _is_pair(result) and (holds_display(result) or holds_one_of(is_one_of_floats, result))

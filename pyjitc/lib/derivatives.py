@@ -169,7 +169,7 @@ def pullback_of(f, args):
 
 @intrinsic
 def check_cotangents(f, args):
-    """Refuse arguments of which the pullback would give no cotangents although they may hold numbers that vary."""
+    """Refuse an argument that may hold numbers that vary, but for which the pullback would give None."""
     for n, x in enumerate(_items(args)):
         check_held(name_of(f), n, x.type)
     return NONE

@@ -1,5 +1,5 @@
-"""Methods of built-in classes that operators and functions call, by name: `max(d, key=d.__getitem__)`,
-`filter(seen.__contains__, xs)`, `map(str.__len__, words)`.
+"""Special methods of built-in classes that a program uses by name instead of by an operator or a function:
+`max(d, key=d.__getitem__)`, `filter(seen.__contains__, xs)`, `map(str.__len__, words)`.
 """
 from __future__ import annotations
 
