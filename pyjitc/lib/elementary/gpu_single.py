@@ -13,7 +13,7 @@ from ...ops.math import BITS32, COPYSIGN, COS, FABS, FROM_BITS32, POLYNOMIAL, SI
 from ...ops.structure import SELECT
 from .blocks import add, div, fma, mul, neg, quotient, sqrt, sub
 from .exponential import clipped
-from .single import MAGIC, at_ends, exp, log, power_of_two, reduced, small_expm1, split
+from .single import MAGIC, at_ends, exp, integer, log, power_of_two, reduced, small_expm1, split
 
 __all__ = ["expm1", "log1p", "cbrt", "sinh", "cosh", "log2", "log10", "sin", "cos", "tan", "atan", "atan2", "asin",
            "acos", "erf", "erfc", "hypot", "nextafter"]
@@ -25,8 +25,8 @@ FORTY, EIGHTY = F(40.0), F(87.0)
 
 
 def expm1(x):
-    r, k = reduced(clipped(x, EIGHTY))
-    s = power_of_two(k)
+    r, shifted = reduced(clipped(x, EIGHTY))
+    s = power_of_two(integer(shifted))
     small = fma(s, small_expm1(r), sub(s, ONE))
     return SELECT(FGT(FABS(x), FORTY), sub(exp(x), ONE), SELECT(FEQ(x, ZERO), x, small))
 

@@ -18,10 +18,10 @@ f32, i32 = np.float32, np.int32
 ZERO, ONE, TWO, TWENTY = map(f32, (0.0, 1.0, 2.0, 20.0))
 INF, MINUS_INF, NAN = map(f32, (np.inf, -np.inf, np.nan))
 MAGIC, MAGIC_BITS = f32(1.5 * 2.0**23), i32(0x4B400000)
-BIAS, FRACTION_BITS, NO, UNIT = map(i32, (127, 23, 0, 1))
+BIAS, FRACTION_BITS, HALF_BITS, NO, ONE_BITS = map(i32, (127, 23, 22, 0, 0x3F800000))
 LOG2E, LN2 = f32(1.4426950408889634), f32(0.6931471805599453)
 LN2_HIGH, LN2_LOW = f32(0.693359375), f32(-2.12194440e-4)  # the first has 9 bits: its products are exact
-MINUS_LN2_HIGH = -LN2_HIGH
+MINUS_LN2_HIGH, MINUS_LN2_LOW = -LN2_HIGH, -LN2_LOW
 MOST, LEAST, MOST_2, LEAST_2 = map(f32, (89.0, -104.0, 128.5, -150.5))
 
 TAIL = (0.5, 0.16666576986698775, 0.041666554617204574, 0.008363179052722578, 0.0013926183587713494)
@@ -63,18 +63,20 @@ def integer(shifted):
     return ISUB(BITS32(shifted), MAGIC_BITS)
 
 
-def one_more_scaled(t, k):
-    """(1 + t) * 2**k in two steps, for |t| < 1/2, since 2**k or the result may exceed the range of exponents."""
-    half = ISHR(k, UNIT)
-    s = power_of_two(half)
-    return mul(fma(t, s, s), power_of_two(ISUB(k, half)))
+def one_more_scaled(t, shifted):
+    """(1 + t) * 2**k in two steps, for |t| < 1/2, since 2**k or the result may exceed the range of exponents. shifted:
+    the sum of k and MAGIC, whose last bits are 0: none of its bits is left when k is at the place of the exponent."""
+    bits = BITS32(shifted)
+    half = IAND(ISHL(bits, HALF_BITS), EXPONENT)  # k // 2 at the place of the exponent
+    s, rest = IADD(half, ONE_BITS), IADD(ISUB(ISHL(bits, FRACTION_BITS), half), ONE_BITS)
+    return mul(fma(t, FROM_BITS32(s), FROM_BITS32(s)), FROM_BITS32(rest))
 
 
 def reduced(y):
-    """(r, k): y = r + k * ln(2), |r| <= ln(2) / 2."""
+    """(r, k + MAGIC): y = r + k * ln(2), |r| <= ln(2) / 2."""
     shifted = fma(y, LOG2E, MAGIC)
     n = sub(shifted, MAGIC)
-    return sub(fma(n, MINUS_LN2_HIGH, y), mul(n, LN2_LOW)), integer(shifted)
+    return fma(n, MINUS_LN2_LOW, fma(n, MINUS_LN2_HIGH, y)), shifted
 
 
 def small_expm1(r):
@@ -85,8 +87,8 @@ def small_expm1(r):
 def exp(x):
     y = SELECT(FGT(x, MOST), MOST, x)
     y = SELECT(FLT(y, LEAST), LEAST, y)
-    r, k = reduced(y)
-    return one_more_scaled(small_expm1(r), k)
+    r, shifted = reduced(y)
+    return one_more_scaled(small_expm1(r), shifted)
 
 
 def exp2(x):
@@ -94,7 +96,7 @@ def exp2(x):
     y = SELECT(FLT(y, LEAST_2), LEAST_2, y)
     shifted = add(y, MAGIC)
     r = mul(sub(y, sub(shifted, MAGIC)), LN2)
-    return one_more_scaled(small_expm1(r), integer(shifted))
+    return one_more_scaled(small_expm1(r), shifted)
 
 
 def tanh(x):
@@ -102,8 +104,8 @@ def tanh(x):
     a = FABS(x)
     y = add(a, a)
     y = SELECT(FGT(y, TWENTY), TWENTY, y)
-    r, k = reduced(y)
-    s = power_of_two(k)
+    r, shifted = reduced(y)
+    s = power_of_two(integer(shifted))
     e = fma(s, small_expm1(r), sub(s, ONE))
     return COPYSIGN(quotient(e, add(e, TWO)), x)
 
