@@ -11,7 +11,11 @@ import argparse
 import importlib
 import importlib.util
 import os
+import subprocess
 import sys
+import tempfile
+from collections.abc import Callable
+from functools import partial
 
 from pyjitc.base.errors import suggest
 
@@ -19,8 +23,8 @@ from . import page, readme
 from .machine import describe
 from .measure import progress
 from .peers import PEERS, available
-from .results import Results, WrongFile, check_place, load, regressions
-from .table import render
+from .results import REPEATS, Results, WrongFile, check_place, load, regressions
+from .table import Row, render
 
 __all__ = ["main", "SUITES"]
 
@@ -66,7 +70,7 @@ def main(arguments=None) -> int:
             readme.update(path, results, options.use or options.json)
         except WrongFile as error:
             parser.error(str(error))
-    return _verdict(results, old)
+    return _verdict(results, old, (lambda row: None) if options.use else partial(_again, options.quick, wanted))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -85,7 +89,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--json", metavar="FILE", help="write all figures to FILE")
     parser.add_argument("--html", metavar="FILE", help="write a page with charts to FILE (needs matplotlib)")
     parser.add_argument("--charts", metavar="FOLDER", help="write the charts to FOLDER as SVG, one for each suite")
-    parser.add_argument("--compare", metavar="OLD.json", help="exit code 1 when a figure is worse than in OLD.json")
+    parser.add_argument("--compare", metavar="OLD.json", help="exit code 1 when a figure is worse than in OLD.json "
+                        f"in {1 + REPEATS} measurements")
     parser.add_argument("--use", metavar="FILE.json", help="measure nothing: take the figures of FILE.json")
     parser.add_argument("--readme", metavar="FILE.md", nargs="+",
                         help="write the tables of these pages anew, between their marks "
@@ -142,7 +147,20 @@ def _measured(options, wanted) -> Results:
     return results
 
 
-def _verdict(results: Results, old: Results | None) -> int:
+def _again(quick: bool, wanted: list[str], row: Row) -> Row | None:
+    """The row, measured again in a new process; None if that fails."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "row.json")
+        command = [sys.executable, "-m", "bench", row.suite, "--only", row.name, "--json", path,
+                   "--peers", ",".join(wanted) or "none", *["--quick"] * quick]
+        subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            return load(path).row(row.suite, row.name)
+        except (WrongFile, KeyError):
+            return None
+
+
+def _verdict(results: Results, old: Results | None, again: Callable[[Row], Row | None]) -> int:
     missed = [row for row in results.rows if row.passed is False]
     judged = sum(row.passed is not None for row in results.rows)
     print(f"\n{judged - len(missed)} of {judged} budgets hold")
@@ -150,7 +168,7 @@ def _verdict(results: Results, old: Results | None) -> int:
         print(f"  missed: {row.suite}: {row.name}")
     worse = []
     if old is not None:
-        worse, remarks = regressions(old, results)
+        worse, remarks = regressions(old, results, again)
         print(f"\n{len(worse)} figures got worse since {old.machine.get('date', 'then')}")
         for line in worse:
             print(f"  worse: {line}")

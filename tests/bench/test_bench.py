@@ -154,6 +154,35 @@ def test_what_is_worse():
     assert regressions(results(), fewer)[1] == ["not measured this time: loops: gcd"]
 
 
+@pytest.mark.parametrize("figures, worse, remark", [
+    ([1.0, 1.01], ["loops: fib: 1.2 -> 0.9, 1, 1.01 x"], []),
+    ([1.0, 1.19], [], ["not worse when it is measured again: loops: fib: 1.2 -> 0.9, 1, 1.19 x"]),
+    ([1.25], [], ["not worse when it is measured again: loops: fib: 1.2 -> 0.9, 1.25 x"]),
+    ([None], ["loops: fib: 1.2 -> 0.9 x"], []),
+])
+def test_what_is_worse_is_measured_again(figures, worse, remark):
+    rest = list(figures)
+
+    def again(row):
+        assert (row.suite, row.name) == ("loops", "fib")
+        value = rest.pop(0)
+        return None if value is None else results(fib=figure(value)).rows[1]
+
+    assert regressions(results(), results(fib=figure(0.9)), again) == (worse, remark)
+    assert not rest
+
+
+def test_comparison_on_the_command_line(tmp_path, capsys):
+    old = tmp_path / "old.json"
+    assert main(["loops", "--only", "fib", "--peers", "none", "--quick", "--json", str(old)]) == 0
+    capsys.readouterr()
+    found = load(str(old))
+    found.rows[0].figure, found.rows[0].at_least = figure(99.0), True
+    found.save(str(old))
+    assert main(["loops", "--only", "fib", "--peers", "none", "--quick", "--compare", str(old)]) == 1
+    assert re.search(r"1 figures got worse since .*\n  worse: loops: fib: 99 -> 1, 1, 1 x\n", capsys.readouterr().out)
+
+
 def test_stopped_in_the_middle(tmp_path, capsys, monkeypatch):
     class Suite:
         PEERS = ()
