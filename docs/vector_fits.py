@@ -16,7 +16,7 @@ from pyjitc.lib.elementary import circular, exponential, logarithm, power, singl
 
 mp.prec = 250
 TINY = mpf(10) ** -25
-HALF_LN2, EIGHTH, HALF_TURN = log(2) / 2 * mpf("1.0001"), (pi / 4) ** 2 * mpf("1.002"), (pi / 2) ** 2 * mpf("1.001")
+HALF_LN2, EIGHTH = log(2) / 2 * mpf("1.0001"), (pi / 4) ** 2 * mpf("1.002")
 QUOTIENT = ((sqrt(2) - 1) / (sqrt(2) + 1)) ** 2 * mpf("1.001")  # s**2, s = f / (2 + f), sqrt(1/2) <= 1 + f <= sqrt(2)
 NEAR, NEAR_SINGLE = mpf("0.0668"), mpf("0.03965")  # |f| where an inverse of the tables leaves 1 + f
 ROOTS = sqrt(mpf(1) / 2) - 1 - mpf("1e-4"), sqrt(2) - 1 + mpf("1e-4")
@@ -53,11 +53,12 @@ FITS = {  # module, table: (function, interval, terms that are given)
     (single, "LOG_REST"): (without(log1p, 0, 1, mpf(-1) / 2), (-NEAR_SINGLE, NEAR_SINGLE), ()),
     (single, "EXP_REST"): (without(exp, 1, 1), (mpf("-0.048"), mpf("0.048")), ()),
     (single, "LOG"): (without(lambda f: log(1 + f), 0, 1), ROOTS, ()),
+    (single, "SINE"): (without(of_root(sin), 1), (TINY, EIGHTH), ()),
+    (single, "COSINE"): (without(lambda z: cos(sqrt(z)), 1, mpf(-1) / 2), (TINY, EIGHTH), (-0.5,)),
     (circular, "SINE"): (without(of_root(sin), 1), (TINY, EIGHTH), ()),
     (circular, "COSINE"): (without(lambda z: cos(sqrt(z)), 1, mpf(-1) / 2), (TINY, EIGHTH), (-0.5,)),
     (circular, "SINE_TAN"): (without(of_root(sin), 1), (TINY, EIGHTH), (1.0,)),
     (circular, "COSINE_TAN"): (without(lambda z: cos(sqrt(z)), 1, mpf(-1) / 2), (TINY, EIGHTH), (1.0, -0.5)),
-    (circular, "SINE_SINGLE"): (of_root(sin), (TINY, HALF_TURN), ()),
     (circular, "ARC_SINE"): (without(of_root(asin), 1), (TINY, mpf("0.2501")), ()),
     (circular, "ARC_SINE_SINGLE"): (of_root(asin), (TINY, mpf("0.2505")), ()),
     (circular, "ARC_TANGENT"): (without(of_root(atan), 1), (TINY, mpf("0.2505")), ()),

@@ -69,8 +69,8 @@ class _Copy:
                  vectors: int, independent: bool):
         self.header, self.start, self.left, self.independent = header, start, left, independent
         self.lines = lines
-        self.copies = 1  # how many vectors each line computes
-        self.lanes = self._lanes(register, vectors)
+        self.copies = vectors  # how many vectors each line computes
+        self.lanes = self._lanes(register)
         self.defined = {name for line in lines for name in [line.strip().partition(" = ")[0]] if name[0] == "%"}
         self.before: list[str] = []  # lines of the block with the conditions
         self.ready: list[str] = []  # lines of the block before the copy
@@ -91,7 +91,7 @@ class _Copy:
         if not any(kind == "store" for kind, _, _ in self.accesses):
             raise _Refused
 
-    def _lanes(self, register: int, vectors: int) -> int:
+    def _lanes(self, register: int) -> int:
         """The number of elements of a vector."""
         sizes = []
         for line in self.lines:
@@ -104,8 +104,6 @@ class _Copy:
                 sizes.append(_SIZES[t])
         if not sizes or max(sizes) < _LEAST:
             raise _Refused
-        # with fewer vectors of shorter elements no more iterations are left to the loop itself
-        self.copies = max(1, vectors * max(sizes) // 8)
         return register // max(sizes)
 
     # -- operands

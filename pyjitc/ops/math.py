@@ -59,6 +59,21 @@ def _meaning(name, given, traits):
     return meaning
 
 
+def _circular_meaning(name, ufunc):
+    """The Python meaning of a circular function. One of float32 with the mark `rare` is the C library's: it is for the
+    arguments that our implementation leaves to it. (That of doubles asks for it with a Python float.)"""
+    usual = _meaning(name, _of_c(name, ufunc), ELEMENTARY)
+
+    def meaning(x, *, rare=False, **attrs):
+        if not rare or type(x) is not np.float32:
+            return usual(x)
+        function = _libm(f"{name}f")
+        function.restype = ctypes.c_float
+        return np.float32(function(ctypes.c_float(x)))
+
+    return meaning
+
+
 def _fma(x, y, z):
     function = _libm("fma" if type(x) in (float, np.float64) else "fmaf")
     c = ctypes.c_double if type(x) in (float, np.float64) else ctypes.c_float
@@ -268,6 +283,11 @@ def _binary(name, partials, doc, *, c=None, ufunc=None, lower=None, cost=CALL, t
                cost=cost, traits=traits)
 
 
+def _circular(name, partials, doc, ufunc):
+    return _op(name, "x: F -> F", _circular_meaning(name, ufunc), libcall(name), partials, doc, attrs=True,
+               traits=ELEMENTARY)
+
+
 SQRT = _unary("sqrt", lambda b, x, out: (b.fdiv(b.const(0.5), out),), "Square root; nan below 0; {exact}: as of fadd.",
               ufunc=np.sqrt, lower=intrinsic("llvm.sqrt"), cost=EXPENSIVE, traits=SINGULAR | NEVER_NEGATIVE)
 FABS = _unary("fabs", lambda b, x, out: (b.copysign(b.const(1.0), x),), "Absolute value.",
@@ -300,12 +320,11 @@ POLYNOMIAL = _op("polynomial", "x: F -> F", _polynomial, _polynomial_lower, NO_R
                  "polynomial {coefficients}: c[0] + c[1] * x + c[2] * x**2 + ..., by Estrin's scheme", attrs=True,
                  cost=MODERATE)
 
-SIN = _unary("sin", lambda b, x, out: (b.cos(x),), "Sine of x radians; {rare}: in a branch that few elements take.",
-             ufunc=np.sin, traits=ELEMENTARY)
-COS = _unary("cos", lambda b, x, out: (b.fneg(b.sin(x)),), "Cosine of x radians; {rare}: as of sin.", ufunc=np.cos,
-             traits=ELEMENTARY)
-TAN = _unary("tan", lambda b, x, out: (b.fma(out, out, b.const(1.0)),), "Tangent of x radians; {rare}: as of sin.",
-             ufunc=np.tan, traits=ELEMENTARY)
+SIN = _circular("sin", lambda b, x, out: (b.cos(x),), "Sine of x radians; {rare}: in a branch that few elements take.",
+                np.sin)
+COS = _circular("cos", lambda b, x, out: (b.fneg(b.sin(x)),), "Cosine of x radians; {rare}: as of sin.", np.cos)
+TAN = _circular("tan", lambda b, x, out: (b.fma(out, out, b.const(1.0)),), "Tangent of x radians; {rare}: as of sin.",
+                np.tan)
 ASIN = _unary("asin", lambda b, x, out: (b.fdiv(b.const(1.0), b.sqrt(b.fma(b.fneg(x), x, b.const(1.0)))),),
               "Arc sine, in radians.", ufunc=np.arcsin, traits=SINGULAR | ELEMENTARY)
 ACOS = _unary("acos", lambda b, x, out: (b.fdiv(b.const(-1.0), b.sqrt(b.fma(b.fneg(x), x, b.const(1.0)))),),

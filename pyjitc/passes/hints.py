@@ -13,7 +13,7 @@ from ..ops.memory import (
     ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, ARRAY_VIEW, CHECK_INDEX, POLL, item_bytes,
 )
 from ..ops.structure import DUAL_MAKE, DUAL_WIDE
-from ..types.kinds import Array, Float, Int, NpFloat, is_scalar
+from ..types.kinds import Array, Float, Int, NpBool, NpFloat, NpInt, is_scalar
 from .counted import FEW, WIDE, affine
 from .rewrite import Builder
 
@@ -23,7 +23,8 @@ __all__ = ["adds_in_order", "in_order", "is_independent_nest", "is_straight_line
 
 _TIGHT = 18  # most instructions of a loop with index checks that is unrolled
 _BRANCHY = 32  # most operations of a loop that branches and is unrolled
-_SMALL = 42  # most operations of a loop with polynomials that keeps four vectors in flight; a larger one keeps two
+_SMALL = 42  # most operations of a loop with polynomials that keeps four vectors in flight; a larger one keeps two (of
+# short elements, two and one)
 _HIDDEN = 2  # most checks of indices in a trip that waits for a sum
 # What else such a trip may consist of: all but divisions and functions, which LLVM computes in vectors.
 _BESIDE_SUM = frozenset((control.CONST, IADD, ISUB, IGT, FADD, FSUB, FMUL, ARRAY_LOAD, CAST, DUAL_MAKE, DUAL_WIDE))
@@ -103,8 +104,8 @@ def note_vectors(loops) -> None:
     """Set the hint `vectors` on such loops."""
     for loop in loops:
         attrs = loop.latches[0].insts[-1].attrs
-        note(loop, "vectors", attrs["interleave"] if "interleave" in attrs
-             else _interleave(loop, loop.parent is not None))
+        count = attrs["interleave"] if "interleave" in attrs else _interleave(loop, loop.parent is not None)
+        note(loop, "vectors", max(1, count // 2) if _is_short(loop) and not _polynomials(loop) else count)
 
 
 def note_columns(loop, defs) -> list[ir.Inst]:
@@ -233,17 +234,29 @@ def _interleave(loop, short) -> int:
     """The number of vectors that one iteration should process. The steps of an elementary function depend on each
     other, and a processor looks ahead only 100 or 200 instructions, not far enough to overlap two iterations.
     Iterations of other loops overlap, and more vectors would only make the remainder longer. So they would in rows,
-    which may be short: a remainder of elementary functions takes much longer than several vectors save. Constants are
-    no steps."""
+    which may be short: a remainder of elementary functions takes much longer than several vectors save. Vectors of
+    short elements have twice as many of them. Constants are no steps."""
     insts = [inst for block in loop.blocks for inst in block.insts if inst.op is not control.CONST]
-    polynomials = [inst for inst in insts if "coefficients" in inst.attrs]
+    polynomials = _polynomials(loop)
     size = len(insts) + sum(len(inst.attrs["coefficients"]) for inst in polynomials)
     if polynomials:
-        return 1 if _is_row(loop) else 4 if size <= _SMALL else 2
+        count = 4 if size <= _SMALL else 2
+        return 1 if _is_row(loop) else count // 2 if _is_short(loop) else count
     if any((inst.op is IMOD or inst.op is IFLOORDIV) and inst.result.type in WIDE
            and (inst.args[1].inst or inst).op is not control.CONST for inst in insts):
         return 1  # no vector divides these, and each division has branches
     return 1 if short or size > _TINY or _is_row(loop) else 2
+
+
+def _polynomials(loop) -> list[ir.Inst]:
+    return [inst for block in loop.blocks for inst in block.insts if "coefficients" in inst.attrs]
+
+
+def _is_short(loop) -> bool:
+    """Whether all elements that a loop loads and stores have less than eight bytes."""
+    types = [inst.args[0].type.dtype for block in loop.blocks for inst in block.insts
+             if inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE]
+    return all([t is NpBool or isinstance(t, (NpInt, NpFloat)) and t.bits < 64 for t in types])
 
 
 def _is_row(loop) -> bool:

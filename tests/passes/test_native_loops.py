@@ -849,9 +849,9 @@ def test_rows_keep_one_vector_in_flight():
     assert "interleave: 1" not in str(whole._inspect("opt", None))
 
 
-@pytest.mark.parametrize("name, vectors", [("tanh", 4), ("cos", 4), ("sinh", 4), ("exp", 4), ("log", 2), ("log1p", 2)])
+@pytest.mark.parametrize("name, vectors", [("tanh", 2), ("cos", 2), ("sinh", 2), ("exp", 2), ("log", 1), ("log1p", 1)])
 def test_constants_do_not_count_for_the_vectors_in_flight(name, vectors):
-    """With two, tanh, cos and sinh of float32 take 12 to 15 % longer (AMD EPYC)."""
+    """With one, sinh of float32 takes 15 % longer (AMD EPYC)."""
     function = getattr(np, name)
     made = njit(lambda x: function(x))
     made(np.ones(3, np.float32))

@@ -7,7 +7,7 @@ from ...ops.structure import SELECT
 from .blocks import MAGIC, add, div, fma, is_odd, mul, neg, quotient, sqrt, sub
 from .exponential import exp
 
-__all__ = ["sin", "sin_single", "cos", "cos_single", "tan", "tan_single", "asin", "asin_single", "acos", "acos_single",
+__all__ = ["sin", "cos", "tan", "tan_single", "asin", "asin_single", "acos", "acos_single",
            "atan", "atan_single", "atan2", "atan2_single", "complex_exp"]
 
 TWO_OVER_PI, ONE_OVER_PI = 0.6366197723675814, 0.3183098861837907
@@ -24,8 +24,6 @@ COSINE = (-0.5, 0.041666666666666664, -0.0013888888888887382, 2.480158729874308e
 # to float32's accuracy
 SINE_TAN = (1.0, -0.16666666663832777, 0.008333331865963797, -0.00019840082015127998, 2.72493143604168e-06)
 COSINE_TAN = (1.0, -0.5, 0.04166666666430242, -0.0013888887664717277, 2.4800596437593728e-05, -2.73004488746506e-07)
-SINE_SINGLE = (0.999999999982817, -0.16666666616567571, 0.008333330964838084, -0.0001984085996542722,
-               2.752520661631257e-06, -2.3888080388298648e-08)  # sin(r) / r, |r| <= pi / 2
 # asin(s) / s - 1 and atan(t) / t - 1 over the square, in the square, s and t <= 1/2; the quotients themselves to
 # float32's accuracy
 ARC_SINE = (0.16666666666666669, 0.07499999999998425, 0.04464285714637338, 0.030381944137085216, 0.022372173002005596,
@@ -50,12 +48,6 @@ def quarter(x):
     shifted = fma(x, TWO_OVER_PI, MAGIC)
     n = sub(shifted, MAGIC)
     return fma(n, -HALF_PI_3, fma(n, -HALF_PI_2, fma(n, -HALF_PI, x))), BITS(shifted)
-
-
-def half_single(x, n):
-    """sin(x - n * pi / 2), |x - n * pi / 2| <= pi / 2"""
-    r = fma(n, -HALF_PI_2, fma(n, -HALF_PI, x))
-    return mul(r, POLYNOMIAL(mul(r, r), coefficients=SINE_SINGLE))
 
 
 def sine(r):
@@ -102,27 +94,9 @@ def complex_exp(z):
     return COMPLEX_MAKE(real, SELECT(FEQ(y, 0.0), y, imag))
 
 
-def sin_single(x):
-    shifted = fma(x, ONE_OVER_PI, MAGIC)
-    y = half_single(x, mul(2.0, sub(shifted, MAGIC)))
-    y = FROM_BITS(IXOR(BITS(y), ISHL(BITS(shifted), 63)))
-    if FGT(FABS(x), LIMIT):
-        y = SIN(x, rare=True)
-    return y
-
-
 def cos(x):
     r, k = quarter(x)
     y = turned(IADD(k, 1), sine(r), cosine(r))
-    if FGT(FABS(x), LIMIT):
-        y = COS(x, rare=True)
-    return y
-
-
-def cos_single(x):
-    shifted = add(fma(x, ONE_OVER_PI, -0.5), MAGIC)
-    y = half_single(x, fma(2.0, sub(shifted, MAGIC), 1.0))
-    y = FROM_BITS(IXOR(BITS(y), ISHL(IADD(BITS(shifted), 1), 63)))
     if FGT(FABS(x), LIMIT):
         y = COS(x, rare=True)
     return y

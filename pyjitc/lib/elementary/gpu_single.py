@@ -13,14 +13,15 @@ from ...ops.math import BITS32, COPYSIGN, COS, FABS, FROM_BITS32, POLYNOMIAL, SI
 from ...ops.structure import SELECT
 from .blocks import add, div, fma, mul, neg, quotient, sqrt, sub
 from .exponential import clipped
-from .single import MAGIC, at_ends, exp, integer, log, power_of_two, reduced, small_expm1, split
+from .single import (HALF_PI, HALF_PI_2, LARGE, at_ends, cosine, exp, integer, log, power_of_two, quarter, reduced,
+                     sine, small_cos, small_expm1, small_sin, split)
 
 __all__ = ["expm1", "log1p", "cbrt", "sinh", "cosh", "log2", "log10", "sin", "cos", "tan", "atan", "atan2", "asin",
            "acos", "erf", "erfc", "hypot", "nextafter"]
 
 F, N = np.float32, np.int32
 INF, ZERO, ONE, TWO, HALF = F(np.inf), F(0), F(1), F(2), F(0.5)
-N1, N0 = N(1), N(0)
+N31, N1, N0 = N(31), N(1), N(0)
 FORTY, EIGHTY = F(40.0), F(87.0)
 
 
@@ -104,45 +105,15 @@ def cosh(x):
     return SELECT(FGT(a, FORTY), mul(mul(HALF, large), large), add(mul(HALF, e), quotient(HALF, e)))
 
 
-TWO_OVER_PI, HALF_PI, HALF_PI_2, HALF_PI_3 = (F(0.6366197723675814), F(1.5707963705062866), F(-4.371138828673793e-08),
-                                              F(-1.7151245100058819e-15))
-LARGE = F(100000.0)  # above it computed in double
-SINE = (-1.6666654611e-1, 8.3321608736e-3, -1.9515295891e-4)
-COSINE = (-0.5, 4.166664568298827e-2, -1.388731625493765e-3, 2.443315711809948e-5)
-N30, N31, N2 = N(30), N(31), N(2)
-
-
-def quarter(x):
-    shifted = fma(x, TWO_OVER_PI, MAGIC)
-    n = sub(shifted, MAGIC)
-    return fma(n, neg(HALF_PI_3), fma(n, neg(HALF_PI_2), fma(n, neg(HALF_PI), x))), BITS32(shifted)
-
-
-def sine(r):
-    z = mul(r, r)
-    return fma(mul(z, POLYNOMIAL(z, coefficients=SINE)), r, r)
-
-
-def cosine(r):
-    z = mul(r, r)
-    return fma(z, POLYNOMIAL(z, coefficients=COSINE), ONE)
-
-
-def turned(k, even, odd):
-    return FROM_BITS32(IXOR(BITS32(SELECT(INE(IAND(k, N1), N0), odd, even)), ISHL(IAND(k, N2), N30)))
-
-
 def sin(x):
-    r, k = quarter(x)
-    found = SELECT(FEQ(x, ZERO), x, turned(k, sine(r), cosine(r)))
+    found = small_sin(x)
     if FGT(FABS(x), LARGE):
         found = F(SIN(float(x)))
     return found
 
 
 def cos(x):
-    r, k = quarter(x)
-    found = turned(IADD(k, N1), sine(r), cosine(r))
+    found = small_cos(x)
     if FGT(FABS(x), LARGE):
         found = F(COS(float(x)))
     return found

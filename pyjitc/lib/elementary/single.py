@@ -1,29 +1,36 @@
 """Frequent functions of float32 computed in float32, whose vectors have twice as many elements as those of doubles.
 
-The algorithms are those of exponential, logarithm and power; errors reach two units in the last place.
+The algorithms are those of circular, exponential, logarithm and power; errors reach 2.5 units in the last place.
 """
 from __future__ import annotations
 
 import numpy as np
 
-from ...ops.arith import BAND, BNOT, FEQ, FGE, FGT, FLT, CAST, IADD, IAND, ILT, ISHL, ISHR, ISUB
-from ...ops.math import BITS32, COPYSIGN, FABS, FROM_BITS32, LOOKUP_SINGLE, POLYNOMIAL, POW_REST
+from ...ops.arith import BAND, BNOT, FEQ, FGE, FGT, FLT, CAST, IADD, IAND, ILT, INE, ISHL, ISHR, ISUB, IXOR
+from ...ops.math import BITS32, COPYSIGN, COS, FABS, FROM_BITS32, LOOKUP_SINGLE, POLYNOMIAL, POW_REST, SIN
 from ...ops.structure import SELECT
 from ...types.kinds import float32
 from .blocks import add, fma, mul, neg, quotient, sub
 
-__all__ = ["exp", "exp2", "log", "tanh", "pow"]
+__all__ = ["sin", "cos", "exp", "exp2", "log", "tanh", "pow"]
 
 f32, i32 = np.float32, np.int32
 ZERO, ONE, TWO, TWENTY = map(f32, (0.0, 1.0, 2.0, 20.0))
 INF, MINUS_INF, NAN = map(f32, (np.inf, -np.inf, np.nan))
 MAGIC, MAGIC_BITS = f32(1.5 * 2.0**23), i32(0x4B400000)
-BIAS, FRACTION_BITS, HALF_BITS, NO, ONE_BITS = map(i32, (127, 23, 22, 0, 0x3F800000))
+BIAS, FRACTION_BITS, HALF_BITS, ONE_BITS = map(i32, (127, 23, 22, 0x3F800000))
+NO, UNIT, BIT, SIGN_BITS = map(i32, (0, 1, 2, 30))
 LOG2E, LN2 = f32(1.4426950408889634), f32(0.6931471805599453)
 LN2_HIGH, LN2_LOW = f32(0.693359375), f32(-2.12194440e-4)  # the first has 9 bits: its products are exact
 MINUS_LN2_HIGH, MINUS_LN2_LOW = -LN2_HIGH, -LN2_LOW
 MOST, LEAST, MOST_2, LEAST_2 = map(f32, (89.0, -104.0, 128.5, -150.5))
 
+TWO_OVER_PI, HALF_PI, HALF_PI_2, HALF_PI_3 = map(f32, (0.6366197723675814, 1.5707963705062866, -4.371138828673793e-08,
+                                                       -1.7151245100058819e-15))
+LARGE = f32(100000.0)  # the reduction by three parts is not accurate for larger arguments
+# (sin(r) / r - 1) / r**2 and (cos(r) - 1) / r**2 in r**2, |r| <= pi / 4
+SINE = (-0.16666664650298102, 0.008332745937548115, -0.00019587387320241361)
+COSINE = (-0.5, 0.04166666464746341, -0.0013888300698073966, 2.454743746250183e-05)
 TAIL = (0.5, 0.16666576986698775, 0.041666554617204574, 0.008363179052722578, 0.0013926183587713494)
 LOG = (-0.49999997120062994, 0.3333367128198419, -0.250011513077699, 0.19972012308746692, -0.16588335501840304,
        0.14835124946650224, -0.141612040352545, 0.08788247451573125)
@@ -97,6 +104,52 @@ def exp2(x):
     shifted = add(y, MAGIC)
     r = mul(sub(y, sub(shifted, MAGIC)), LN2)
     return one_more_scaled(small_expm1(r), shifted)
+
+
+def quarter(x):
+    """(r, k): x = r + k * pi / 2, |r| <= pi / 4, k in the low bits, for |x| <= LARGE."""
+    shifted = fma(x, TWO_OVER_PI, MAGIC)
+    n = sub(shifted, MAGIC)
+    return fma(n, neg(HALF_PI_3), fma(n, neg(HALF_PI_2), fma(n, neg(HALF_PI), x))), BITS32(shifted)
+
+
+def sine(r):
+    z = mul(r, r)
+    return fma(mul(z, POLYNOMIAL(z, coefficients=SINE)), r, r)
+
+
+def cosine(r):
+    z = mul(r, r)
+    return fma(z, POLYNOMIAL(z, coefficients=COSINE), ONE)
+
+
+def turned(k, even, odd):
+    """As in circular."""
+    return FROM_BITS32(IXOR(BITS32(SELECT(INE(IAND(k, UNIT), NO), odd, even)), ISHL(IAND(k, BIT), SIGN_BITS)))
+
+
+def small_sin(x):
+    r, k = quarter(x)
+    return SELECT(FEQ(x, ZERO), x, turned(k, sine(r), cosine(r)))
+
+
+def small_cos(x):
+    r, k = quarter(x)
+    return turned(IADD(k, UNIT), sine(r), cosine(r))
+
+
+def sin(x):
+    y = small_sin(x)
+    if FGT(FABS(x), LARGE):
+        y = SIN(x, rare=True)
+    return y
+
+
+def cos(x):
+    y = small_cos(x)
+    if FGT(FABS(x), LARGE):
+        y = COS(x, rare=True)
+    return y
 
 
 def tanh(x):

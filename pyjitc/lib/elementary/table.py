@@ -30,8 +30,8 @@ _IN_SINGLE = ("single", "gpu_single")  # modules whose functions compute in floa
 # and the functions of `math` and `cmath` that CPython writes in C (mathfn.py, cmathfn.py). A derivative follows from
 # their bodies.
 TABLE = {name: tuple(row.split()) for name, row in {
-    "sin":           "circular.sin      circular.sin_single      circular.sin         gpu_single.sin",
-    "cos":           "circular.cos      circular.cos_single      circular.cos         gpu_single.cos",
+    "sin":           "circular.sin      single.sin               circular.sin         gpu_single.sin",
+    "cos":           "circular.cos      single.cos               circular.cos         gpu_single.cos",
     "tan":           "circular.tan      circular.tan_single      circular.tan         gpu_single.tan",
     "asin":          "circular.asin     circular.asin_single     circular.asin        gpu_single.asin",
     "acos":          "circular.acos     circular.acos_single     circular.acos        gpu_single.acos",
