@@ -69,7 +69,7 @@ def _circular_meaning(name, ufunc):
             return usual(x)
         function = _libm(f"{name}f")
         function.restype = ctypes.c_float
-        return np.float32(function(ctypes.c_float(x)))
+        return np.float32(function(ctypes.c_float(float(x))))
 
     return meaning
 
