@@ -22,7 +22,7 @@ import zlib
 import pytest
 
 _EACH_PASS = {"codegen", "generate", "infer", "ir", "language", "ops", "passes", "pipeline", "safety"}
-_UNOPTIMISED = {"derivatives", "lib"}
+_UNOPTIMISED = {"contrast", "derivatives", "lib"}
 _LARGE = 400_000  # characters of LLVM's text
 
 os.environ["PYJITC_VERIFY"] = "1"
