@@ -30,8 +30,9 @@ def read(path: str) -> bytes | None:
 
 
 def keep(files: dict[str, bytes], most: int) -> None:
-    """Write files of one folder, path -> content, each atomically, and remove the oldest files with the same ending
-    where there are more than `most`."""
+    """Write files of one folder, path -> content, each atomically. Where there are more than `most` files with the same
+    ending, remove the oldest ones until a quarter of the places is free: to find them takes a look at every file, which
+    then happens rarely."""
     temporary = ""
     try:
         for path, data in files.items():
@@ -42,9 +43,10 @@ def keep(files: dict[str, bytes], most: int) -> None:
                 file.write(digest(data) + data)
             os.replace(temporary, path)
         if files:
-            found = [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(ending)]
-            if len(found) > most:
-                for old in sorted(found, key=os.path.getmtime)[:-most]:
+            names = [name for name in os.listdir(folder) if name.endswith(ending)]
+            if len(names) > most:
+                found = sorted([os.path.join(folder, name) for name in names], key=os.path.getmtime)
+                for old in found[:len(found) - most * 3 // 4]:
                     os.unlink(old)
     except OSError:
         try:

@@ -3,7 +3,8 @@
 Values of Python types are Python numbers and those of NumPy types are NumPy scalars, in `eval` too. The plain integer
 operations wrap and are total (division by zero gives 0, shifts by too much give 0 or the sign), so that they may be
 folded, shared and hoisted; the `_ck` ones raise OverflowError where a Python int leaves 64 bits. The result types and
-checks of Python's and NumPy's operators are in lib/.
+checks of Python's and NumPy's operators are in lib/. Conversions are in conversions.py, whose names this module offers
+too.
 """
 from __future__ import annotations
 
@@ -14,13 +15,12 @@ import numpy as np
 
 from ..ir.core import CALL, CHEAP, CHECKS_FIRST, EXPENSIVE, FREE, INEXACT, MODERATE, PURE, RAISES, SINGULAR, Op
 from ..types import kinds as k
-from ..types.lattice import COUNTERPART
+from .conversions import (
+    CAST as CAST, CONVERSIONS, FIT as FIT, FITS as FITS, FITTED as FITTED, INT_MAX, INT_MIN, NARROW as NARROW,
+    PYTHON_CLASS as PYTHON_CLASS, TRUNCATE as TRUNCATE, WHOLE as WHOLE, numpy_class as numpy_class)
 from .effects import NONDIFF, STRUCTURAL, UNVARIED
-from .lowering import compare, llvm, negated
+from .lowering import compare, escaped, is_signed, llvm, negated
 from .signature import signature
-
-INT_MIN, INT_MAX = -(1 << 63), (1 << 63) - 1
-_TOO_BIG = "integer overflow: int() of this float does not fit in 64 bits"
 
 # ---------------------------------------------------------------- meaning
 
@@ -124,30 +124,6 @@ def _neg_bool(x):
     return not x if type(x) is bool else ~x
 
 
-PYTHON_CLASS = {k.Int: int, k.Float: float, k.Bool: bool, k.Complex: complex}
-_numpy_class: dict = {}
-
-
-def numpy_class(t: k.Type) -> type:
-    """NumPy's scalar class for a number type (of the same representation for Python's)."""
-    found = _numpy_class.get(t)
-    if found is None:
-        found = _numpy_class[t] = np.dtype(COUNTERPART.get(t, t).text.rstrip("_")).type
-    return found
-
-
-def _cast(x, *, type):
-    """The value that the lowering below computes; NumPy's astype is the reference."""
-    with np.errstate(all="ignore"):
-        value = np.asarray(x)
-        if value.dtype.kind == "c" and type is not k.Bool and type is not k.bool_ and not k.is_complex(type):
-            value = value.real
-        if value.dtype.kind in "mM":
-            value = value.astype(np.int64)  # conversions to another unit are in lib/np/dates/units.py
-        result = value.astype(COUNTERPART.get(type, type).text.rstrip("_"))[()]
-    return result.item() if type in PYTHON_CLASS else result
-
-
 def _complex_make(re, im):
     if type(re) is float:
         return complex(re, im)
@@ -166,46 +142,6 @@ def _leading_zeros(x):
 
 def _bits(x) -> int:
     return 64 if type(x) is int else x.dtype.itemsize * 8
-
-
-def _truncate(x, *, message=_TOO_BIG, above="", flags=""):
-    result = int(x)
-    if above and INT_MAX < result < 2**64:
-        raise OverflowError(above % result)
-    if not INT_MIN <= result <= INT_MAX:
-        raise OverflowError(message)
-    return result
-
-
-def _narrow(x, *, type):
-    low, high = _bounds(type)
-    if not low <= x <= high:
-        raise OverflowError(f"Python integer {x} out of bounds for {type}")
-    return numpy_class(type)(x)
-
-
-def _fit(x, *, type, message):
-    if x.dtype.kind == "f":
-        if x != x:
-            raise ValueError("cannot convert float NaN to integer")
-        if np.isinf(x):
-            raise OverflowError("cannot convert float infinity to integer")
-    whole = int(x)
-    if not INT_MIN <= whole <= INT_MAX:
-        raise OverflowError(message)
-    return _narrow(whole, type=type)
-
-
-def _fits(x, *, type):
-    try:
-        _fit(x, type=type, message="")
-    except (OverflowError, ValueError):
-        return False
-    return True
-
-
-def _bounds(t):
-    return (-(1 << t.bits - 1), (1 << t.bits - 1) - 1) if t.signed else (0, (1 << t.bits) - 1)
 
 
 def _check_nonzero(x, *, message):
@@ -227,17 +163,13 @@ def _width(inst, e):
     return e.scalar(inst.args[0].type)
 
 
-def _signed(t) -> bool:
-    return t is k.Int or t.signed
-
-
 def _checked_lower(name, symbol):
     """The lowering of a checked operation. `name`: LLVM's `<name>.with.overflow` family; only Python ints are ever
     checked."""
     usual = overflow_text(symbol).replace("%d", "%lld")
 
     def lower(e, inst, x, y):
-        text = _escaped(inst.attrs["message"]) if "message" in inst.attrs else usual
+        text = escaped(inst.attrs["message"]) if "message" in inst.attrs else usual
         return _overflowing(e, inst, name, x, y, text, x, y)
 
     return lower
@@ -268,7 +200,7 @@ def _not_lower(e, inst, x):
 
 def _abs_lower(e, inst, x):
     width = _width(inst, e)
-    if not _signed(inst.args[0].type):
+    if not is_signed(inst.args[0].type):
         return x
     return [e.assign(f"call {width} @llvm.abs.{width}({width} {x[0]}, i1 false)")]
 
@@ -284,7 +216,7 @@ def _safe_divisor(e, t, width, x, y):
     is the wrapped result."""
     zero = e.assign(f"icmp eq {width} {y}, 0")
     bad = zero
-    if _signed(t):
+    if is_signed(t):
         minus = e.assign(f"icmp eq {width} {y}, -1")
         least = e.assign(f"icmp eq {width} {x}, {-(1 << int(width[1:]) - 1)}")
         both = e.assign(f"and i1 {minus}, {least}")
@@ -304,7 +236,7 @@ def _divide(e, inst, x, y):
         return t, width, "u" if inst.attrs["flags"] == "nonnegative" else "s", y, None
     literal = _is_literal(y) and y not in ("0", "-1")
     divisor, zero = (y, None) if literal else _safe_divisor(e, t, width, x, y)
-    kind = "s" if _signed(t) else "u"
+    kind = "s" if is_signed(t) else "u"
     return t, width, kind, divisor, zero
 
 
@@ -342,7 +274,7 @@ def _divided(e, inst, x, y):
 
 
 def _signs_are_unknown(e, inst, y):
-    return (e.scalar(inst.args[0].type) == "i64" and _signed(inst.args[0].type) and "flags" not in inst.attrs
+    return (e.scalar(inst.args[0].type) == "i64" and is_signed(inst.args[0].type) and "flags" not in inst.attrs
             and not _is_literal(y))
 
 
@@ -469,7 +401,7 @@ def _shift_lower(name):
     def lower(e, inst, x, y):
         t, width = inst.args[0].type, _width(inst, e)
         bits = int(width[1:])
-        instruction = "shl" if name == "shl" else "ashr" if _signed(t) else "lshr"
+        instruction = "shl" if name == "shl" else "ashr" if is_signed(t) else "lshr"
         if inst.attrs.get("flags") == "bounded" or _is_literal(y[0]) and 0 <= int(y[0]) < bits:
             return [e.assign(f"{instruction} {width} {x[0]}, {y[0]}")]
         good = e.assign(f"icmp ult {width} {y[0]}, {bits}")
@@ -502,282 +434,25 @@ def _count_lower(name: str, *flags: str):
     return lower
 
 
-def _escaped(message: str) -> str:
-    return message.replace("%", "%%")
-
-
 def _check_nonzero_lower(e, inst, x):
     t = inst.args[0].type
     width = e.scalar(t)
     good = e.assign(f"fcmp une {width} {x[0]}, 0.0" if k.is_float(t) else f"icmp ne {width} {x[0]}, 0")
-    e.raise_unless(good, inst, "ZeroDivisionError", _escaped(inst.attrs["message"]))
+    e.raise_unless(good, inst, "ZeroDivisionError", escaped(inst.attrs["message"]))
     return x
 
 
 def _check_nonneg_lower(e, inst, x):
     good = e.assign(f"icmp sge i64 {x[0]}, 0")
-    e.raise_unless(good, inst, "ValueError", _escaped(inst.attrs["message"]))
+    e.raise_unless(good, inst, "ValueError", escaped(inst.attrs["message"]))
     return x
-
-
-def _narrow_lower(e, inst, x):
-    t = inst.attrs["type"]
-    low, high = _bounds(t)
-    if t.bits == 64:
-        if t.signed:
-            return x
-        good = e.assign(f"icmp sge i64 {x[0]}, 0")
-    else:
-        offset = e.assign(f"sub i64 {x[0]}, {low}") if low else x[0]
-        good = e.assign(f"icmp ule i64 {offset}, {high - low}")
-    e.raise_unless(good, inst, "OverflowError", f"Python integer %lld out of bounds for {t}", f"i64 {x[0]}")
-    return x if t.bits == 64 else [e.assign(f"trunc i64 {x[0]} to {e.scalar(t)}")]
-
-
-def _fits_lower(e, inst, x):
-    source, target = inst.args[0].type, inst.attrs["type"]
-    if k.is_float(source):
-        kind, value = _no_half(e, source, x[0])
-        return [_float_fits(e, kind, value, target)]
-    old = e.scalar(source)
-    low, high = _bounds(target)
-    if target.bits >= source.bits:  # where the source is unsigned
-        return [e.assign(f"icmp sge {old} {x[0]}, 0") if target.bits == source.bits else "true"]
-    if source.signed:
-        return [e.assign(f"icmp ult {old} {e.assign(f'sub {old} {x[0]}, {low}')}, {high - low + 1}")]
-    return [e.assign(f"icmp ule {old} {x[0]}, {high}")]
-
-
-def _fit_lower(e, inst, x):
-    source, target = inst.args[0].type, inst.attrs["type"]
-    if k.is_float(source):
-        return _fit_float(e, inst, x[0], source, target)
-    old, new = e.scalar(source), e.scalar(target)
-    (good,) = _fits_lower(e, inst, x)
-
-    def fail():
-        wide = x[0] if old == "i64" else e.assign(f"{'sext' if source.signed else 'zext'} {old} {x[0]} to i64")
-        if not source.signed and source.bits == 64:
-            above, below = e.label("above"), e.label("below")
-            e.branch(e.assign(f"icmp slt i64 {wide}, 0"), above, below)
-            e.start(above)
-            e.error(inst, "OverflowError", _escaped(inst.attrs["message"]))
-            e.start(below)
-        e.error(inst, "OverflowError", f"Python integer %lld out of bounds for {target}", f"i64 {wide}")
-
-    e.fail_unless(good, fail)
-    return [_resize_int(e, source, old, new, x[0])]
-
-
-def _resize_int(e, source, old, new, x):
-    if old == new:
-        return x
-    if int(old[1:]) > int(new[1:]):
-        return e.assign(f"trunc {old} {x} to {new}")
-    return e.assign(f"{'sext' if _signed(source) else 'zext'} {old} {x} to {new}")
-
-
-def _no_half(e, source, x):
-    kind = e.scalar(source)
-    return ("float", e.assign(f"fpext half {x} to float")) if kind == "half" else (kind, x)
-
-
-def _float_fits(e, kind, x, target):
-    low, high = _bounds(target)
-    # whether the integer just below the minimum is exact in this float type
-    exclusive = target.bits < (24 if kind == "float" else 53)
-    above = e.assign(f"fcmp {'ogt' if exclusive else 'oge'} {kind} {x}, {float(low - exclusive)!r}")
-    below = e.assign(f"fcmp olt {kind} {x}, {float(high + 1)!r}")
-    return e.assign(f"and i1 {above}, {below}")
-
-
-def _fit_float(e, inst, x, source, target):
-    kind, x = _no_half(e, source, x)
-
-    def fail():
-        value = x if kind == "double" else e.assign(f"fpext float {x} to double")
-        beyond, within = e.label("beyond"), e.label("within")
-        inside = e.assign(f"and i1 {e.assign(f'fcmp oge double {value}, {float(INT_MIN)!r}')}, "
-                          f"{e.assign(f'fcmp olt double {value}, {-float(INT_MIN)!r}')}")
-        e.branch(inside, within, beyond)
-        e.start(beyond)
-        _truncation_error(e, inst, value)
-        e.start(within)
-        whole = e.assign(f"fptosi double {value} to i64")
-        e.error(inst, "OverflowError", f"Python integer %lld out of bounds for {target}", f"i64 {whole}")
-
-    e.fail_unless(_float_fits(e, kind, x, target), fail)
-    return [e.assign(f"fptosi {kind} {x} to {e.scalar(target)}")]
-
-
-def _fitted_lower(e, inst, x):
-    source, target = inst.args[0].type, inst.attrs["type"]
-    if not k.is_float(source):
-        return [_resize_int(e, source, e.scalar(source), e.scalar(target), x[0])]
-    kind, x = _no_half(e, source, x[0])
-    return [e.assign(f"fptosi {kind} {x} to {e.scalar(target)}")]
-
-
-def _truncate_lower(e, inst, x):
-    t = inst.args[0].type
-    value = x[0] if t is k.Float or t.bits == 64 else e.assign(f"fpext {e.scalar(t)} {x[0]} to double")
-    fine, bad = e.label("fits"), e.label("unfit")
-    if e.indefinite:
-        pair = e.assign(f"insertelement <2 x double> poison, double {value}, i32 0")
-        whole = e.assign(f"call i64 @llvm.x86.sse2.cvttsd2si64(<2 x double> {pair})")
-        doubtful = e.label("doubtful")
-        e.branch(e.assign(f"icmp ne i64 {whole}, {INT_MIN}"), fine, doubtful, likely=True)
-        e.start(doubtful)
-        e.branch(e.assign(f"fcmp oeq double {value}, {float(INT_MIN)!r}"), fine, bad)
-    else:
-        if "bounded" in inst.attrs.get("flags", ""):
-            good = e.assign(f"fcmp ord double {value}, 0.0")
-        else:
-            above = e.assign(f"fcmp oge double {value}, {float(INT_MIN)!r}")
-            below = e.assign(f"fcmp olt double {value}, {-float(INT_MIN)!r}")
-            good = e.assign(f"and i1 {above}, {below}")
-        e.branch(good, fine, bad, likely=True)
-    e.start(bad)
-    _truncation_error(e, inst, value)
-    e.start(fine)
-    return [whole] if e.indefinite else _whole(e, inst, "double", value)
-
-
-def _whole_lower(e, inst, x):
-    return _whole(e, inst, e.scalar(inst.args[0].type), x[0])
-
-
-def _whole(e, inst, scalar, x):
-    """Convert a float with an integral value to an int; with the flag "short" by way of a 32-bit int, since few
-    processors convert vectors of floats to 64-bit ints, and all convert them to 32-bit ints."""
-    width = "i32" if "short" in inst.attrs.get("flags", "") else "i64"
-    whole = e.assign(f"fptosi {scalar} {x} to {width}")
-    return [whole if width == "i64" else e.assign(f"sext i32 {whole} to i64")]
-
-
-def _truncation_error(e, inst, value):
-    nan, number, infinite, big = (e.label(h) for h in ("nan", "number", "infinite", "big"))
-    e.branch(e.assign(f"fcmp uno double {value}, 0.0"), nan, number)
-    e.start(nan)
-    e.error(inst, "ValueError", "cannot convert float NaN to integer")
-    e.start(number)
-    size = e.assign(f"call double @llvm.fabs.f64(double {value})")
-    e.branch(e.assign(f"fcmp oeq double {size}, 0x7FF0000000000000"), infinite, big)
-    e.start(infinite)
-    e.error(inst, "OverflowError", "cannot convert float infinity to integer")
-    e.start(big)
-    if above := inst.attrs.get("above"):
-        unsigned, big = e.label("unsigned"), e.label("big")
-        inside = e.assign(f"and i1 {e.assign(f'fcmp oge double {value}, {2.0**63!r}')}, "
-                          f"{e.assign(f'fcmp olt double {value}, {2.0**64!r}')}")
-        e.branch(inside, unsigned, big)
-        e.start(unsigned)
-        whole = e.assign(f"fptoui double {value} to i64")
-        e.error(inst, "OverflowError", above.replace("%d", "%llu"), f"i64 {whole}")
-        e.start(big)
-    e.error(inst, "OverflowError", _escaped(inst.attrs.get("message", _TOO_BIG)))
 
 
 def _complex_make_lower(e, inst, re, im):
     return [re[0], im[0]]
 
 
-def _cast_lower(e, inst, x):
-    source, target = inst.args[0].type, inst.attrs["type"]
-    if target is k.Bool or target is k.bool_:
-        return [_to_bool(e, source, x)]
-    if k.is_complex(target):
-        part = _part(target)
-        if k.is_complex(source):
-            return [_to_number(e, _part(source), part, c) for c in x]
-        return [_to_number(e, source, part, x[0]), "0.0"]
-    if k.is_complex(source):
-        source = _part(source)
-    return [_to_number(e, source, target, x[0])]
-
-
-def _part(t):
-    return k.float32 if t is k.complex64 else k.float64
-
-
-def _to_bool(e, source, x):
-    if source is k.Bool or source is k.bool_:
-        return x[0]
-    if k.is_integer(source) or k.is_time(source):
-        return e.assign(f"icmp ne {e.scalar(source)} {x[0]}, 0")
-    scalar = e.scalar(_part(source) if k.is_complex(source) else source)
-    tests = [e.assign(f"fcmp une {scalar} {c}, 0.0") for c in x]
-    return tests[0] if len(tests) == 1 else e.assign(f"or i1 {tests[0]}, {tests[1]}")
-
-
-def _to_number(e, source, target, x):
-    """One component converted; neither side is complex and `target` is not a bool."""
-    old, new = e.scalar(source), e.scalar(target)
-    if k.is_float(target):
-        if k.is_float(source):
-            return _resize_float(e, old, new, x)
-        step = "float" if new == "half" else new  # NumPy converts to half precision through float
-        convert = "uitofp" if old == "i1" or not _signed(source) else "sitofp"
-        return _resize_float(e, step, new, e.assign(f"{convert} {old} {x} to {step}"))
-    if k.is_float(source):
-        return _float_to_int(e, target, _resize_float(e, old, "float" if old == "half" else old, x),
-                             "float" if old == "half" else old)
-    if old == "i1":
-        return e.assign(f"zext i1 {x} to {new}")
-    return _resize_int(e, source, old, new, x)
-
-
-def _resize_float(e, old, new, x):
-    order = ("half", "float", "double")
-    if old == new:
-        return x
-    if order.index(old) < order.index(new):
-        return e.assign(f"fpext {old} {x} to {new}")
-    return e.assign(f"fptrunc {old} {x} to {new}")
-
-
-def _float_to_int(e, target, x, old):
-    """A float converted to an integer as C code for x86 does, and therefore NumPy's astype: out of range it is the
-    least value of the integer type of the conversion."""
-    bits = 64 if target is k.Int else target.bits
-    signed = _signed(target)
-    step = 32 if bits < 32 or bits == 32 and signed else 64
-    result = _indefinite(e, x, old, step)
-    if bits == 64 and not signed:
-        high = e.assign(f"fcmp oge {old} {x}, {float(1 << 63)!r}")
-        rest = e.assign(f"fsub {old} {x}, {float(1 << 63)!r}")
-        upper = e.assign(f"xor i64 {_indefinite(e, rest, old, 64)}, {INT_MIN}")
-        result = e.assign(f"select i1 {high}, i64 {upper}, i64 {result}")
-    return result if step == bits else e.assign(f"trunc i{step} {result} to i{bits}")
-
-
-def _indefinite(e, x, old, bits):
-    """fptosi with INT_MIN for values that do not fit: the result of the machine's instruction, but well defined in
-    LLVM."""
-    low, high = -float(1 << bits - 1), float(1 << bits - 1)
-    exclusive = old == "double" and bits == 32  # doubles between -2**31 - 1 and -2**31 truncate into range
-    above = e.assign(f"fcmp {'ogt' if exclusive else 'oge'} {old} {x}, {low - exclusive!r}")
-    below = e.assign(f"fcmp olt {old} {x}, {high!r}")
-    good = e.assign(f"and i1 {above}, {below}")
-    safe = e.assign(f"select i1 {good}, {old} {x}, {old} 0.0")
-    whole = e.assign(f"fptosi {old} {safe} to i{bits}")
-    return e.assign(f"select i1 {good}, i{bits} {whole}, i{bits} {-(1 << bits - 1)}")
-
-
 # ---------------------------------------------------------------- records
-
-
-def _fit_rule(types, attrs):
-    target = attrs["type"]
-    if len(types) != 1 or not isinstance(types[0], (k.NpInt, k.NpFloat)) or not (
-            isinstance(target, k.NpInt) and target.signed):
-        raise TypeError(f"fit of {types} as {target}: expected an integer or a float of NumPy's, and signed integers")
-    return target
-
-
-def _fits_rule(types, attrs):
-    _fit_rule(types, attrs)
-    return k.Bool
 
 
 def _op(name, rule, eval, lower, partials=NONDIFF, doc="", effects=PURE, attrs=False, cost=CHEAP, **more):
@@ -901,30 +576,11 @@ BNOT = _op("bnot", "x: B -> B", _neg_bool, negated, doc="not x")
 LIKELY = _op("likely", "x: B -> B", lambda x: x, lambda e, inst, x: x,
              doc="x; a branch on it gets the hint that it is mostly true (passes/simplify.py)")
 
-CAST = _op("cast", "x: S -> {type}", _cast, _cast_lower, STRUCTURAL, attrs=True,
-           doc="cast {type} (x): x converted as astype does: integers wrap, floats truncate, a complex number gives "
-               "its real part, a date its number")
-NARROW = _op("narrow", "x: int -> {type}", _narrow, _narrow_lower, effects=RAISES, attrs=True,
-             doc="narrow {type} (x): the Python int x as a NumPy integer; OverflowError where it does not fit")
-FIT = _op("fit", _fit_rule, _fit, _fit_lower, effects=RAISES, attrs=True,
-          doc="fit {type, message} (x): a NumPy number as an element of an array of signed integers, converted by way "
-              "of a Python int; ValueError for nan, OverflowError where it does not fit, with the message where a "
-              "Python int would not fit in C's long")
-FITS = _op("fits", _fits_rule, _fits, _fits_lower, attrs=True, doc="fits {type} (x): whether `fit` would not raise")
-FITTED = _op("fitted", _fit_rule, _cast, _fitted_lower, attrs=True,
-             doc="fitted {type} (x): x as an element of that type, in which it is known to fit")
-TRUNCATE = _op("truncate", "x: F -> int", _truncate, _truncate_lower, effects=RAISES, attrs=True,
-               doc="truncate {message, above, flags} (x): int(x); ValueError for nan, OverflowError beyond 64 bits, "
-                   "with the text `above` where 64 unsigned bits hold it; bounded: x is nan or fits; short: 32 bits "
-                   "are enough")
-WHOLE = _op("whole", "x: F -> int", _truncate, _whole_lower, attrs=True,
-            doc="whole {flags} (x): int(x) of an x that is known to fit in 64 bits; short: in 32 bits")
 CHECK_NONZERO = _op("check_nonzero", "x: I|F -> I|F", _check_nonzero, _check_nonzero_lower, STRUCTURAL, effects=RAISES,
                     attrs=True, doc="check_nonzero {message} (x): x; ZeroDivisionError where x is 0",
                     traits=CHECKS_FIRST)
 CHECK_NONNEG = _op("check_nonneg", "x: int -> int", _check_nonneg, _check_nonneg_lower, effects=RAISES, attrs=True,
                    doc="check_nonneg {message} (x): x; ValueError where x is negative", traits=CHECKS_FIRST)
-CONVERSIONS = frozenset((TRUNCATE, NARROW, FIT))  # conversions that raise where a number does not fit
 # Operations that cost less where the intervals of their operands are known.
 RANGED = CONVERSIONS | {CHECK_NONZERO, CHECK_NONNEG, IADD_CK, ISUB_CK, IMUL_CK, INEG_CK, IABS_CK, IFLOORDIV_CK,
                         IFLOORDIV, IMOD, ISHL_CK, ISHL, ISHR}

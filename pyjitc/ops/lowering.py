@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from ..types.kinds import Bool, Float, Int, NpBool, NpFloat, NpInt
 
-__all__ = ["bitcast", "compare", "extended", "intrinsic", "is_lanewise", "lanewise", "libcall", "llvm", "negated",
-           "nothing", "suffix"]
+__all__ = ["bitcast", "compare", "escaped", "extended", "intrinsic", "is_lanewise", "is_signed", "lanewise", "libcall",
+           "llvm", "negated", "nothing", "suffix"]
 
 _lanewise: set = set()  # lowerings that are right for vectors, too, where `e.scalar` is the type of a vector
 
@@ -29,6 +29,16 @@ def _is_float(t):
 
 def is_unsigned(t) -> bool:
     return not (t is Int or isinstance(t, NpInt) and t.signed)
+
+
+def is_signed(t) -> bool:
+    """Whether numbers of an integer type, or dates, have a sign."""
+    return t is Int or t.signed
+
+
+def escaped(message: str) -> str:
+    """A text as a format of an error message without operands."""
+    return message.replace("%", "%%")
 
 
 def extended(t, c: str) -> str:

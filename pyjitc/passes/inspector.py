@@ -32,9 +32,10 @@ from ..ops.structure import SELECT
 from ..types.kinds import Array, Bool, Float, Int, NpInt, is_float
 from .alias import Aliases
 from .counted import Definitions, find
+from .guarding import no_overlap
 from .repair import repair
 from .rewrite import Builder, clone_blocks, clone_inst, resolve, substitute
-from .versioning import MAX_ARRAYS, no_overlap, note_distinct
+from .versioning import MAX_ARRAYS, note_distinct
 
 __all__ = ["run"]
 

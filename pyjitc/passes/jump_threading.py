@@ -112,13 +112,15 @@ def _condition_at(block: Block, edge: Edge, facts: Facts) -> Inst | None:
 def _may_open(fn: Function, header: Block, arriving, facts: Facts) -> bool:
     """Whether the loop of `header` keeps a single entry if each edge into the header is threaded to the target that it
     decides: the paths of the first trip and those of later trips must meet in one block."""
-    loop = LoopNest(fn).of[header]
-    starts: dict[bool, dict[Block, None]] = {True: {}, False: {}}  # comes from within the loop -> where it goes
+    found = []
     for source, inst, edge in arriving:
         known = None if inst.unwind is edge else _condition_at(header, edge, facts)
-        if known is None:
+        if known is None:  # nearly always: the loops of the function are found only where they are needed
             return False
-        start = header.insts[-1].targets[not known.attrs["value"]].block
+        found.append((source, header.insts[-1].targets[not known.attrs["value"]].block))
+    loop = LoopNest(fn).of[header]
+    starts: dict[bool, dict[Block, None]] = {True: {}, False: {}}  # comes from within the loop -> where it goes
+    for source, start in found:
         if start in loop.blocks:
             starts[source in loop.blocks][start] = None
     ways = [closure(blocks, lambda b: [edge.block for edge in b.edges() if edge.block in loop.blocks

@@ -22,19 +22,18 @@ from ..ir.cfg import LoopNest, in_edges, reverse_postorder
 from ..ir.uses import readers, uses_of
 from ..ops import control
 from ..ops.arith import (
-    BNOT, BOR, CAST, CHECK_NONNEG, IADD, IAND, IGE, IGT, ILE, ILT, IMOD, IMUL, INT_MAX, INTEGER_COMPARISONS, ISHL,
-    ISHL_CK, ISHR, ISUB, SHIFTS,
+    CAST, CHECK_NONNEG, IADD, IAND, IGE, IGT, ILE, ILT, IMOD, INT_MAX, INTEGER_COMPARISONS, ISHL, ISHL_CK, ISHR, SHIFTS,
 )
-from ..ops.guards import AFFINE_IN_RANGE
-from ..ops.memory import ARRAY_DATA, ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, CHECK_INDEX, item_bytes
+from ..ops.memory import ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX
 from ..ops.structure import SELECT
 from ..types.kinds import Bool, Int
 from .alias import Aliases
 from .counted import WIDE, Affine, Counted, Definitions, Products, affine, extremes, find, first_and_last, step_of
+from .guarding import ROOM, in_range, no_overlap, on_the_way, short_enough, strongest, sum_up, with_one_limit
 from .repair import repair
 from .rewrite import Builder, clone_blocks, drop_check, resolve, substitute
 
-__all__ = ["run", "no_overlap", "note_distinct", "LEAST", "MAX_ARRAYS"]
+__all__ = ["run", "note_distinct", "LEAST", "MAX_ARRAYS"]
 
 invariant = lazy(f"{__package__}.invariant")  # for nests that load from memory
 carried_bounds = lazy(f"{__package__}.carried_bounds")  # for loops that carry a number which becomes small
@@ -49,7 +48,6 @@ MAX_WAYS = 8  # the most exits of a loop whose conditions the guard tests
 MAX_WORK = 1 << 28  # the most operations of an innermost loop that runs to its end without a poll: less than 100 ms
 _LARGEST = 1 << 20  # the largest factor by which a guard multiplies a product of two values
 _SETTLING = (CAST, IAND, IMOD, SELECT)
-_ROOM = 1 << 62  # the bound for the start of a sum, and for what a loop adds to it
 
 
 def run(fn: ir.Function, options=None) -> None:
@@ -101,7 +99,7 @@ def _headers(loop):
 
 
 class _Plan:
-    """guards: keys of `_condition`; checks: instructions that the guard makes needless; wrapped: checks of constant
+    """guards: keys of `in_range`; checks: instructions that the guard makes needless; wrapped: checks of constant
     indices that count from the end -> the constant; holds: comparisons that the guard proves true; distinct: array ->
     the others with which it must share no memory;
     sums: the start of a sum -> the most that one trip adds to it; ways: block that may leave the loop, on an invariant
@@ -147,7 +145,7 @@ class _Plan:
     def below(self, form, limit, bounds) -> list[tuple] | None:
         """The tests that the largest value of a form is below `limit`, a value; None where there are none."""
         most = self.best([Affine(-1, {limit: 1}).plus(one, -1) for one in _ends(form, bounds, 1)])
-        return None if most is None else self.tests(most, _ROOM)
+        return None if most is None else self.tests(most, ROOM)
 
     def inside(self, form, limit, bounds) -> list[tuple] | None:
         """The tests that a form is in range; None where there are none. Where the form has values that vary in the nest
@@ -158,7 +156,7 @@ class _Plan:
         if limit is not None:
             room = Affine(limit - 1, {}) if isinstance(limit, int) else Affine(-1, {limit: 1})
             above = [room.plus(one, -1) for one in above]
-            limit = _ROOM  # more than any index
+            limit = ROOM  # more than any index
         least, most = self.best(_ends(form, bounds, 0)), self.best(above)
         return None if least is None or most is None else self.tests(least, limit) + self.tests(most, limit)
 
@@ -377,7 +375,7 @@ class _Planner:
         if any([not form.terms and form.constant < 0 for form in (*below, *rooms)]):
             return False  # the guard would always fail
         plan, bounds = self.plan, self.bounds
-        return plan.ask(*[plan.inside(form, _ROOM, bounds) for form in below],
+        return plan.ask(*[plan.inside(form, ROOM, bounds) for form in below],
                         *[plan.below(form, limit, bounds) for form in above])
 
     def sides(self, value, depth=3) -> tuple[list[Affine], list[Affine]] | None:
@@ -447,7 +445,7 @@ def _sums(loop, nest, defs, edges, plan) -> None:
         arriving = [edge.args[one.header.params.index(p)] for source, _, edge in edges[one.header]
                     if source not in one.blocks] if p.type is Int else []
         known = defs.constant(arriving[0]) if len(arriving) == 1 else None
-        if len(arriving) != 1 or (abs(known) > _ROOM if known is not None else not is_outside(arriving[0])):
+        if len(arriving) != 1 or (abs(known) > ROOM if known is not None else not is_outside(arriving[0])):
             continue
         checks = _added(p, one, defs, edges)
         around: dict[ir.Value | None, None] = {}
@@ -684,13 +682,13 @@ def _version(fn, loop, plan, defs, number, found, aliases, left):
         last = copies[block].insts[-1]
         copies[block].insts[-1] = ir.Inst(control.JUMP, (), {}, None, last.loc, [last.targets[stays]])
     # the guard, in a block of its own before the loop
-    guards = _strongest(plan.guards)
-    for constant, terms, limit in _least(b, guards) if loop.parent is not None else guards:
-        condition = b.both(condition, _condition(b, constant, terms, limit, plan))
-    condition = _on_the_way(b, plan, condition, loop, defs)
-    condition = _sum_up(b, plan, condition)
+    guards = strongest(plan.guards)
+    for constant, terms, limit in with_one_limit(b, guards) if loop.parent is not None else guards:
+        condition = b.both(condition, in_range(b, constant, terms, limit, plan))
+    condition = on_the_way(b, plan, condition, loop, defs)
+    condition = sum_up(b, plan, condition)
     condition = no_overlap(b, distinct, condition, aliases)
-    condition = _short(b, plan.rows, condition)
+    condition = short_enough(b, plan.rows, condition)
     for header in plan.rows:
         inst = copies[header].terminator
         inst.attrs = {**inst.attrs, "no_poll": True}
@@ -760,120 +758,9 @@ def _most_trips(plan) -> dict[ir.Block, int]:
     at most 64."""
     found: dict[ir.Block, int] = {}
     for _, terms, limit in plan.guards:
-        for v, coefficient in terms if type(limit) is int and limit < _ROOM else ():
+        for v, coefficient in terms if type(limit) is int and limit < ROOM else ():
             counted, step = plan.counters.get(v, (None, None))
             if type(step) is int and step:
                 most = (limit - 1) // abs(coefficient * step) + 1
                 found[counted.loop.header] = min(most, found.get(counted.loop.header, most))
     return found
-
-
-def _on_the_way(b: Builder, plan, condition, loop, defs):
-    """Append the test that `condition` holds, and that none of the branches with invariant conditions (`ways`) leaves
-    the loop."""
-    for asked, way in dict.fromkeys(plan.ways.values()):
-        if defs.block_of.get(asked) in loop.blocks and (plan.fixed is None or asked.inst not in plan.fixed.insts):
-            asked = b.test(asked.inst.op, *asked.inst.args)
-        stays = b.test(BNOT, asked) if way else asked
-        condition = b.both(condition, stays)
-    return condition
-
-
-def _sum_up(b: Builder, plan, condition):
-    """Append the test that `condition` holds and all sums fit in 64 bits until the loop ends."""
-    for (start, lengths), most in plan.sums.items():
-        trips = int((_ROOM // most) ** (1 / len(lengths)))
-        tests = []
-        if start is not None:
-            low, high = (b.const(Int, n) for n in (-_ROOM, _ROOM))
-            tests = [b.test(ILE, low, start), b.test(ILE, start, high)]
-        limit = b.const(Int, trips)
-        for one in [*tests, *(b.test(ILE, length, limit) for length in lengths)]:
-            condition = b.both(condition, one)
-    return condition
-
-
-def _short(b: Builder, rows, condition):
-    """Append the test that `condition` holds and these loops are not longer than allowed."""
-    for length, most in dict.fromkeys(rows.values()):
-        condition = b.both(condition, b.test(ILE, length, b.const(Int, most)))
-    return condition
-
-
-def no_overlap(b: Builder, distinct, condition, aliases):
-    """Append the test that `condition` holds and no two of these arrays share memory, where that is not known."""
-    pairs: dict[frozenset, tuple] = {}
-    for x, others in distinct.items():
-        pairs.update((frozenset((x, y)), (x, y)) for y in others if frozenset((x, y)) not in pairs
-                     and not aliases.distinct(x, y))
-    spans = {}
-    for array in dict.fromkeys(v for pair in pairs.values() for v in pair):
-        low = high = b.int(ARRAY_DATA, array)
-        zero, one = b.const(Int, 0), b.const(Int, 1)
-        for axis in range(array.type.ndim):
-            n, stride = b.int(ARRAY_DIM, array, axis=axis), b.int(ARRAY_STRIDE, array, axis=axis)
-            reach = b.int(IMUL, b.int(ISUB, n, one), stride)
-            if array.type.layout == "A":
-                negative = b.test(ILT, reach, zero)
-                low = b.int(IADD, low, b.int(SELECT, negative, reach, zero))
-                reach = b.int(SELECT, negative, zero, reach)
-            high = b.int(IADD, high, reach)
-        spans[array] = low, b.int(IADD, high, b.const(Int, item_bytes(array.type.dtype)))
-    for x, y in pairs.values():
-        (low, high), (low_of, high_of) = spans[x], spans[y]
-        clear = b.test(BOR, b.test(ILE, high, low_of), b.test(ILE, high_of, low))
-        condition = b.both(condition, clear)
-    return condition
-
-
-def _strongest(guards) -> list[tuple]:
-    """The conditions without those that another one implies: of the constant limits of a form only the least counts,
-    and a form that is below any limit fits in 64 bits."""
-    limits: dict[tuple, list] = {}
-    for constant, terms, limit in guards:
-        limits.setdefault((constant, terms), []).append(limit)
-    found = []
-    for (constant, terms), asked in limits.items():
-        constants = [limit for limit in asked if isinstance(limit, int)]
-        kept: list = [min(constants)] if constants else []
-        kept += [limit for limit in asked if isinstance(limit, ir.Value)]
-        found += [(constant, terms, limit) for limit in kept or [None]]
-    return found
-
-
-def _least(b: Builder, guards) -> list[tuple]:
-    """The conditions with one limit for each form, the least. Inside another loop, where the lengths of arrays do not
-    change, it is computed before that loop, so that each run of the inner one makes a single comparison."""
-    found: dict[tuple, ir.Value | int | None] = {}
-    for constant, terms, limit in guards:
-        other = found.get((constant, terms))
-        if isinstance(other, int):
-            other = b.const(Int, other)
-        if other is not None:
-            limit = b.int(SELECT, b.test(ILT, limit, other), limit, other)
-        found[constant, terms] = limit
-    return [(*form, limit) for form, limit in found.items()]
-
-
-def _condition(b: Builder, constant, terms, limit, plan):
-    """The test 0 <= form < limit (or: form fits in 64 bits) for every iteration that runs."""
-    args: list[ir.Value] = []
-    shape: list[tuple] = []
-    for v, coefficient in terms:
-        v, *factor = plan.products.parts.get(v, (v,))
-        found = plan.counters.get(v)
-        if found is None:
-            shape.append(("product" if factor else "value", coefficient))
-            args.append(v)
-        else:
-            counted, step = found
-            args += [counted.start[v], counted.start[counted.left]]
-            if isinstance(step, ir.Value):
-                shape.append(("strided", coefficient))
-                args.append(step)
-            else:
-                shape.append(("scaled" if factor else "counter", coefficient, step))
-        args += factor
-    if limit is not None:
-        args.append(b.const(Int, limit) if isinstance(limit, int) else limit)
-    return b.test(AFFINE_IN_RANGE, *args, constant=constant, terms=tuple(shape), limited=limit is not None)

@@ -110,11 +110,12 @@ class Images:
         were looked for in vain can be stored."""
         missed, self.missed = self.missed, []
         made: dict[str, bytes] = {}
-        for spec in missed if stored else ():
+        lasting = [spec for spec in missed if spec.typed is not None and _lasts(spec)] if stored else []
+        files = cache.sources() if lasting else {}
+        for spec in lasting:
             try:
-                if spec.typed is not None and _lasts(spec):
-                    encoded = marshal.dumps((cache.sources(), _Encoder(self).run(spec.typed)))
-                    made[_path(self.digest_of(spec))] = encoded
+                encoded = marshal.dumps((files, _Encoder(self).run(spec.typed)))
+                made[_path(self.digest_of(spec))] = encoded
             except (_NotStored, ValueError):
                 pass
         kept.keep(made, _MOST)

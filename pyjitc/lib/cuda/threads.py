@@ -18,11 +18,11 @@ from ...types.kinds import Bool, Str, Tuple, bool_, is_float, is_integer, is_num
 from ..rule import rule
 from ..intrinsics import identity
 from ..np.elementwise import loops
-from ..np.linalg import products
+from ..np.linalg import products_core
 from ..np.reductions import folds
 from ..np.shapes import views
 from ..np.reductions.folds import BLOCK, combine, element, simple_row
-from ..np.linalg.products import accumulate
+from ..np.linalg.products_core import accumulate
 from ..np.shapes.views import elements, overlap
 
 __all__ = ["THREADS"]
@@ -155,4 +155,4 @@ def _no_room(*operands):
 THREADS = {print: printed, loops.room: _no_room,
            **{usual: rule(own.__name__, own)(partial(Call, own)) for usual, own in (
     (folds.row, row), (folds.room_of, room_of), (folds.pairwise, pairwise), (views.unaliased, unaliased),
-    (loops.save, save), (products.vector_dot, vector_dot), (products.matvec, matvec))}}
+    (loops.save, save), (products_core.vector_dot, vector_dot), (products_core.matvec, matvec))}}

@@ -738,7 +738,7 @@ class _Reverse:
                 array = self.beside(b, cur, x)
                 if array is not None:
                     y = self.content(inst, y)
-                    helper = self.helpers("np.linalg.products:add_multiple", (array.type, y.type, g.type))
+                    helper = self.helpers("np.linalg.products_core:add_multiple", (array.type, y.type, g.type))
                     b.call(helper, array, y, g)
         elif op is s.TUPLE_AT:
             zero = b.zero(g.type)

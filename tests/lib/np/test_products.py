@@ -339,7 +339,7 @@ WIDE = [(256, 1024), (263, 1003), (521, 515), (2000, 131)]  # an even number of 
 @pytest.mark.parametrize("dtype, scale", [("float32", 1), ("float64", 1000)])
 @pytest.mark.parametrize("inner, n", [(k, 2 * n) for k, n in WIDE])
 def test_few_rows_times_a_large_matrix(dtype, scale, inner, n, one_thread_of_blas):
-    """A loop of our own (products.few_rows). Ints as floats, whose sums are exact in any order."""
+    """A loop of our own (products_core.few_rows). Ints as floats, whose sums are exact in any order."""
     f = compiled(at)
     random = np.random.default_rng(7)
     b = random.integers(-4 * scale, 4 * scale, (inner, n)).astype(dtype)

@@ -11,7 +11,7 @@ from ....types import kinds as k
 from ...build import by_value, unvectorised
 from ...rule import Constant, rule
 from .linalg import check_square, columns, matrices, narrowed, put_columns, work_space
-from .products import worked
+from .products_core import worked
 from .stacks import over_matrices
 
 __all__ = ["CALLS"]

@@ -20,7 +20,8 @@ from ...build import by_value, compiled, derivatives, unvectorised
 from ...intrinsics import strided
 from ...rule import Constant, rule
 from .factors import own_cholesky, own_lu, own_solve
-from .products import as_array, conjugated, converted, of_type, stack_shape, worked
+from .products import as_array, converted, of_type, stack_shape
+from .products_core import conjugated, worked
 from .stacks import over_matrices
 
 __all__ = ["CALLS"]

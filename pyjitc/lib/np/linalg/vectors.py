@@ -10,7 +10,8 @@ from ....types import kinds as k
 from ...build import compiled
 from ...rule import ArrayLike, Constant, library, rule
 from ...intrinsics import strided
-from .products import again, as_array, axis_length, matvec, part, retyped, vector_dot
+from .products import again, as_array, axis_length, retyped
+from .products_core import matvec, part, vector_dot
 from ..shapes.views import shape_text
 
 __all__ = ["CALLS"]
