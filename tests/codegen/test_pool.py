@@ -3,11 +3,11 @@ threads that sleep are woken."""
 import itertools
 import os
 import pathlib
-import random
 import subprocess
 import sys
 
 import pytest
+from hypothesis import given, settings, strategies
 
 from pyjitc.ops.parallel import DIVIDE
 from pyjitc.types.kinds import Int
@@ -16,23 +16,8 @@ from .build import Builder, compiled, through
 
 FLAGS = [dict(zip(("known", "even", "stored"), flags)) for flags in itertools.product((False, True), repeat=3)]
 WORK = (1, 3, 25, 32, 33, 1000, 1 << 14, 1 << 17, 1 << 40)
-
-
-def numbers_up_to(*ends, least=0, others=()):
-    """A function that draws an int from `least` to one of `ends`, or one of `others`: the ends themselves, powers of
-    two and their neighbours, and any others, small and large alike."""
-    def draw(rng):
-        end = rng.choice(ends)
-        drawn = rng.choice((least + rng.randrange(3), end - rng.randrange(3), rng.randint(least, end),
-                            (1 << rng.randrange(end.bit_length())) + rng.randint(-1, 1),
-                            rng.randrange(1 << rng.randint(1, end.bit_length())), *others))
-        return min(max(drawn, least), end)
-
-    return draw
-
-
-ARGUMENTS = (numbers_up_to(600, (1 << 31) - 1, (1 << 62) - 1), numbers_up_to(1 << 40, least=1, others=WORK),
-             numbers_up_to(1 << 50, others=(0,)), numbers_up_to((1 << 63) - 1, others=(0,)))
+sizes = strategies.one_of(strategies.integers(0, 600), strategies.integers(0, (1 << 31) - 1),
+                          strategies.integers(0, (1 << 62) - 1))
 
 
 def of_constant_work(work, flags):
@@ -48,12 +33,16 @@ def test_loops_are_divided_as_the_operation_says(flags):
     divide = through(DIVIDE, (Int,) * 4, **flags)
     fixed = {work: of_constant_work(work, flags) for work in WORK}
 
-    rng = random.Random(str(flags))
-    for _ in range(1000):
-        trips, work, copied, asked = args = [draw(rng) for draw in ARGUMENTS]
-        assert divide(*args) == DIVIDE.eval(*args, **flags), args
+    @settings(max_examples=200, deadline=None)
+    @given(sizes, strategies.one_of(strategies.sampled_from(WORK), strategies.integers(1, 1 << 40)),
+           strategies.one_of(strategies.just(0), strategies.integers(0, 1 << 50)),
+           strategies.one_of(strategies.just(0), strategies.integers(0, (1 << 63) - 1)))
+    def check(trips, work, copied, asked):
+        assert divide(trips, work, copied, asked) == DIVIDE.eval(trips, work, copied, asked, **flags)
         if work in fixed:
-            assert fixed[work](trips, copied) == DIVIDE.eval(trips, work, copied, 0, **flags), args
+            assert fixed[work](trips, copied) == DIVIDE.eval(trips, work, copied, 0, **flags)
+
+    check()
 
 
 WAKES = """
