@@ -10,11 +10,15 @@ import random
 import re
 import textwrap
 
-from .vocabulary import CONDITIONS, DATA, HEAD, INTS, LISTS, STATEMENTS, TEXTS
+from .definitions import HEAD
+from .vocabulary import CONDITIONS, DATA, INTS, LISTS, STATEMENTS, TEXTS
 
 __all__ = ["program"]
 
 _NAMES = re.compile(r"\b(" + "|".join(DATA) + r")\b")
+
+
+_SUMMARISED = ("stack", "trie", "place", "pool", "spots", "mode", "shapes", "actions", "tree", "account", "accounts")
 
 
 def program(seed) -> str:
@@ -43,7 +47,8 @@ class _Writer:
             known = {"int": INTS, "str": TEXTS, "list": LISTS, "cond": CONDITIONS}[what]
             if deep or r.random() < .4:
                 known = known[:5]
-            return self.filled(r.choice(known), deep + 1).join("()" if what == "cond" and deep else ("", ""))
+            text = self.filled(r.choice(known), deep + 1)
+            return f"({text})" if _is_joined(text) or what == "cond" and deep else text
 
         text = re.sub(r"(?<!\{)\{(int|str|list|cond|cond0)\}", one, text)
         text = re.sub(r"\{\{\{(int|str|list)\}", lambda m: "{{" + one(m), text)
@@ -54,7 +59,8 @@ class _Writer:
         ops = [self.guarded(text) for text in self.statements]
         small = [line for name in used for line in DATA[name][2].split("\n") if line]
         ends = ["total"] + [name if self.returned(name) else r.choice(DATA[name][1]) for name in used]
-        write = {"object": self.object, "closures": self.closures, "generator": self.generator}.get(self.place, self.plain)
+        write = {"object": self.object, "closures": self.closures, "generator": self.generator}.get(
+            self.place, self.plain)
         body, params = write(ops, small, ends)
         made = r.choice((3, 8, 20, 40))
         calls = "\n".join(f"    lambda: ({r.choice((1, made, made))}, {r.randrange(100000)}"
@@ -63,8 +69,7 @@ class _Writer:
         return _head(text) + text
 
     def returned(self, name) -> bool:
-        return self.r.random() < .35 and name not in ("stack", "trie", "place", "pool", "spots", "mode", "shapes", "actions", "tree", "account",
-                                                      "accounts")
+        return self.r.random() < .35 and name not in _SUMMARISED
 
     def guarded(self, text) -> str:
         r, way = self.r, self.r.random()
@@ -81,7 +86,7 @@ class _Writer:
     def trip(self, ops) -> list:
         """The lines of one trip of the loop."""
         start = ["s = (s * 1103515245 + 12345) % 2147483648", "k = s // 65536 % 5",
-                 f"word = {self.r.choice((repr(('a', 'b', 'ab', 'c', '')), repr(['ab', 'b', 'a1', 'z', 'é'])))}[s // 4096 % 5]",
+                 f"word = {self.r.choice((('a', 'b', 'ab', 'c', ''), ['ab', 'b', 'a1', 'z', 'é']))}[s // 4096 % 5]",
                  f"op = s // 1024 % {len(ops)}"]
         for n, text in enumerate(ops):
             start += [f"{'elif' if n else 'if'} op == {n}:", *("    " + line for line in text.split("\n"))]
@@ -93,7 +98,8 @@ class _Writer:
         params = [name for name in self.used if self.place == "arguments" and r.random() < .6]
         for n, text in enumerate(ops):
             if r.random() < .3:
-                taken = [name for name in self.used if re.search(rf"\b{name}\b", text)] + ["total", "i", "k", "s", "word"]
+                taken = [name for name in self.used if re.search(rf"\b{name}\b", text)]
+                taken += ["total", "i", "k", "s", "word"]
                 given = [name for name in _assigned(text) if name in self.used or name in ("total", "word")]
                 end = f"    return {', '.join(given)}\n" if given else ""
                 texts.append(f"def h{n}({', '.join(taken)}):\n{textwrap.indent(text, '    ')}\n{end}")
@@ -106,7 +112,7 @@ class _Writer:
     def object(self, ops, small, ends):
         """The data are attributes of an object, and most statements are its methods."""
         names = [*self.used, "total"]
-        methods = [f"def __init__(self):\n    self.total = 0\n"
+        methods = ["def __init__(self):\n    self.total = 0\n"
                    + "\n".join(f"    self.{name} = {DATA[name][0]}" for name in self.used)]
         trip = []
         for n, text in enumerate(ops):
@@ -120,8 +126,8 @@ class _Writer:
         methods = [_in_object(text, names) for text in methods]
         world = "class World:\n" + textwrap.indent("\n\n".join(methods), "    ")
         end = _in_object(f"({', '.join(ends)},)", names).replace("self.", "w.")
-        return f"{world}\n\n\n@njit\ndef f(n, s):\n    w = World()\n    for i in range(n):\n        s = w.step(i, s)\n" \
-               f"    return {end}", []
+        return (f"{world}\n\n\n@njit\ndef f(n, s):\n    w = World()\n    for i in range(n):\n        s = w.step(i, s)\n"
+                f"    return {end}"), []
 
     def closures(self, ops, small, ends):
         """The data are variables of `f` that functions inside it share."""
@@ -132,7 +138,8 @@ class _Writer:
                 lines += [f"def do{n}(i, k, s, word):", *([f"    nonlocal {', '.join(outer)}"] if outer else []),
                           *("    " + line for line in text.split("\n"))]
                 ops[n] = f"do{n}(i, k, s, word)"
-        lines += ["for i in range(n):", *("    " + line for line in self.trip(ops) + small), f"return {', '.join(ends)}"]
+        lines += ["for i in range(n):", *("    " + line for line in self.trip(ops) + small),
+                  f"return {', '.join(ends)}"]
         return "@njit\ndef f(n, s):\n" + textwrap.indent("\n".join(lines), "    "), []
 
     def generator(self, ops, small, ends):
@@ -142,9 +149,19 @@ class _Writer:
                  *("    " + line for line in self.trip(ops) + small), f"    yield i, {shown}",
                  f"yield {', '.join(ends)}"]
         made = "def steps(n, s):\n" + textwrap.indent("\n".join(lines), "    ")
-        use = self.r.choice(("return list(steps(n, s))[-3:]", "last = None\nfor last in steps(n, s):\n    pass\nreturn last",
+        use = self.r.choice(("return list(steps(n, s))[-3:]", "last = None\nfor last in steps(n, s):\n    pass\n"
+                             "return last",
                              "found = []\nfor x in steps(n, s):\n    found.append(len(x))\nreturn found, x"))
         return f"{made}\n\n\n@njit\ndef f(n, s):\n{textwrap.indent(use, '    ')}", []
+
+
+def _is_joined(text) -> bool:
+    """Whether an expression needs parentheses before a subscript or an attribute."""
+    try:
+        node = ast.parse(text.replace("{{", "{").replace("}}", "}"), mode="eval").body
+    except SyntaxError:
+        return True
+    return isinstance(node, (ast.BinOp, ast.BoolOp, ast.UnaryOp, ast.Compare, ast.IfExp, ast.Lambda))
 
 
 def _assigned(text) -> list:

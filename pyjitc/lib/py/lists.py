@@ -94,7 +94,8 @@ def _holds_numpy(t: Type, depth: int = 6) -> bool:
     """Whether a sequence of this type may hold numbers of NumPy, directly or in sequences that it holds; `depth` is how
     many of these in each other are looked into, since a list may hold itself."""
     parts = t.parameters if isinstance(t, k.Container) else t.parts or k.members_of(t)
-    return k.is_numpy_scalar(t) or depth > 0 and any([part is not t and _holds_numpy(part, depth - 1) for part in parts])
+    return k.is_numpy_scalar(t) or depth > 0 and any(
+        [part is not t and _holds_numpy(part, depth - 1) for part in parts])
 
 
 class _List(Protocol):

@@ -49,8 +49,9 @@ def no_call_is_left_to_the_interpreter():
 
 
 @pytest.mark.parametrize("a, b", [
-    ([ONE, TWO], [ONE, ONE]), ([ONE], [ONE]), ([ONE], [ONE, TWO]), ([[ONE], [TWO]], [[ONE], [ONE]]), ([1, 2], [ONE, TWO]),
-    ([1, 3], [ONE, TWO]), ([(ONE, "a")], [(ONE, "b")]), ([(TWO, "a")], [(ONE, "b")]), ([np.bool_(1)], [np.bool_(0)]),
+    ([ONE, TWO], [ONE, ONE]), ([ONE], [ONE]), ([ONE], [ONE, TWO]), ([[ONE], [TWO]], [[ONE], [ONE]]),
+    ([1, 2], [ONE, TWO]), ([1, 3], [ONE, TWO]), ([(ONE, "a")], [(ONE, "b")]),
+    ([(TWO, "a")], [(ONE, "b")]), ([np.bool_(1)], [np.bool_(0)]),
     ([HALF], [2.5]), ([1, TWO], [True, 2.5]), (deque([ONE]), deque([TWO])), ([[(1, [HALF])]], [[(1, [TWO])]]),
     ([1, 2.5], [1, 2]), ([[1]], [[2]]), ([], [ONE])])
 def test_order(a, b):
