@@ -594,9 +594,13 @@ _functions: weakref.WeakValueDictionary = weakref.WeakValueDictionary()  # (code
 
 
 def _function_type(value) -> Type | None:
-    """The type of a function, or of an iterator of compiled code."""
+    """The type of a function in an argument, or of an iterator of compiled code."""
     if type(value).__name__ == "NativeIterator":
         return _native_iterators.token_of(value)
+    if type(value) is FunctionType and "<" in value.__qualname__ and not (
+            value.__closure__ or value.__defaults__ or value.__kwdefaults__):
+        # the program may make another function from this code for each call
+        return _kinds.FunctionObject(_kinds.Function(_front.prototype_of(value), (), ()))
     return _kinds.Singleton(value) if portable.plain_function(value) is not None else None
 
 

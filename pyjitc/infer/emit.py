@@ -616,7 +616,7 @@ class _Emission:
         return result
 
     def throw(self, e):
-        named = e.exception is NameError and e.name is not None and not self.session.options.nogil
+        named = e.exception in (NameError, AttributeError) and e.name is not None and not self.session.options.nogil
         if e.given is None and not named:
             cls = e.exception
             if cls is TypeError and self.session.options.numba and self.unwind is None:

@@ -16,6 +16,8 @@ def leaving(evaluator, x: Expr) -> Expr:
     """The expression of the Python object for a value that the entry returns; the value itself if code generation can
     box it, or if no object can be made of it."""
     t = x.type
+    if isinstance(t, FunctionObject) and t.function.proto.code not in evaluator.session.findings.functions:
+        return x  # compiled code has not made it: it is from a container that the caller knows
     if isinstance(t, Function) and not t.proto.library or isinstance(t, FunctionObject):
         options = Const(Object, tuple(evaluator.session.options))
         return boxed.by_python(interpreted.compiled, options, x)

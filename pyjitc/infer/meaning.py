@@ -43,6 +43,7 @@ class Mismatch(Exception):
         self.hint = hint
         self.exception = exception
         self.given = given
+        self.name: str | None = None  # of the attribute that is missing
         # where the program is to be changed, if not where the error is found: (Spec, instruction)
         self.place: Any = None
 
@@ -373,7 +374,7 @@ class Throw(Expr):
     """Raises `exception(message)`, or `exception(*given)`, when control arrives: an operation that is certain to fail
     at run time.
 
-    name: the attribute `name` of a NameError.
+    name: the attribute `name` of a NameError or an AttributeError.
     hint: '', or what the program probably means; it is then refused at compile time, unless the program catches
     it."""
 
@@ -395,4 +396,4 @@ def thrown(error: Mismatch) -> Throw:
     would raise, or an error which says that compiled code cannot do the operation."""
     if isinstance(error, NotNative) and error.exception is TypeError:
         return Throw(TypingError, f"{error.message}: {error.hint}" if error.hint else error.message)
-    return Throw(error.exception, error.message, given=error.given)
+    return Throw(error.exception, error.message, given=error.given, name=error.name)

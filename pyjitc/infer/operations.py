@@ -147,8 +147,10 @@ class Operations(Variables):
         try:
             return self.known_attribute(x, name)
         except Mismatch as error:
-            if error.exception is AttributeError and not error.hint and "has no attribute" in error.message:
-                error.hint = self.library.other_attribute(x, name)
+            if error.exception is AttributeError:
+                error.name = name
+                if not error.hint and "has no attribute" in error.message:
+                    error.hint = self.library.other_attribute(x, name)
             raise
 
     def may_change(self, holder) -> bool:

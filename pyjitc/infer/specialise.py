@@ -123,7 +123,8 @@ def _not_raised(session, spec) -> list[ir.Inst]:
     for inst, error in errors.items():
         if whole or not (_is_limit(inst, error) or spec.proto.library or _reads_objects(spec.analysis, inst)) and (
                 handlers.catches(spec.analysis, inst, error.exception)):
-            spec.analysis.meaning[inst] = Throw(error.exception, error.message, given=error.given)
+            spec.analysis.meaning[inst] = Throw(error.exception, error.message, given=error.given,
+                                                name=error.name)
             spec.analysis.raising.add(inst)
         else:
             left.append(inst)

@@ -361,6 +361,11 @@ class Struct(Composite):
         return self.name
 
     @property
+    def joins(self):  # type: ignore[override]
+        """Whether this is the state of `zip`: there would be a type for each combination of those of the iterables."""
+        return self.name in ("zip", "zip_strict")
+
+    @property
     def names(self):
         return tuple([name for name, _ in self.members])
 
@@ -476,11 +481,22 @@ class Generator(Struct):
     fields = ("name", "members", "step")
     __slots__ = ("step",)
     step: Any
-    names_own = unlimited = inner = True
+    names_own = unlimited = inner = joins = True
     class_name = "generator"
 
     def _text(self):
         return f"generator {self.step}{{{', '.join(str(t) for _, t in self.members)}}}"
+
+    def joined(self, other, join):
+        """States in which one variable has different types stay apart, as code for each of them is faster; if several
+        variables do, there would be a state for each combination."""
+        if not self.is_like(other):
+            return None
+        apart = [(a, b) for a, b in zip(self.parts, other.parts)
+                 if a is not b and not (type(a) is type(b) and a.varying and b.varying)]
+        if len(apart) == 1 and not any([a.covers(b) or b.covers(a) for a, b in apart]):
+            return None
+        return super().joined(other, join)
 
 
 class Iterator(Reference):

@@ -5,7 +5,8 @@
 none); --passes K: every K-th by the IR interpreter after each pass; --refused: list what does not compile too; --show
 SEED: print a program and check it; --containers: programs about containers, text and objects, each called many times
 (memory stays flat) and from two threads; every 20th, and each that njit refuses, under jit too; --objects: the same
-with programs about objects that they keep for themselves; --loops: loop nests over arrays that may share memory;
+with programs about objects that they keep for themselves; --data: the same with programs that keep their data in
+containers of many kinds at once; --loops: loop nests over arrays that may share memory;
 --mixed: loops over several arrays of different dtypes, which may share memory; --parallel: loops
 over prange, on four threads."""
 import argparse
@@ -15,7 +16,7 @@ import time
 import warnings
 from collections import Counter
 
-from . import containers, loops, mixed, objects, parallel, programs
+from . import containers, data, loops, mixed, objects, parallel, programs
 from .shrink import shrink
 from .worker import Worker
 
@@ -45,12 +46,14 @@ def main():
     options.add_argument("--show", type=int)
     options.add_argument("--containers", action="store_true")
     options.add_argument("--objects", action="store_true")
+    options.add_argument("--data", action="store_true")
     options.add_argument("--loops", action="store_true")
     options.add_argument("--mixed", action="store_true")
     options.add_argument("--parallel", action="store_true")
     given = options.parse_args()
     program, how = ((containers.program, "containers") if given.containers
                     else (objects.program, "containers") if given.objects
+                    else (data.program, "containers") if given.data
                     else (loops.program, "loops") if given.loops
                     else (mixed.program, "loops") if given.mixed
                     else (parallel.program, "parallel") if given.parallel else (programs.program, "check"))

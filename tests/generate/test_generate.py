@@ -1,12 +1,13 @@
 """The generator is reproducible, covers the language, and finds nothing in a small batch; programs on which it found
 bugs."""
 import ast
+import re
 from pathlib import Path
 
 import numpy
 import pytest
 from tests.generate import check as check_module
-from tests.generate import containers, loops, mixed, objects, parallel
+from tests.generate import containers, data, loops, mixed, objects, parallel, vocabulary
 from tests.generate.check import check, described, passes, stages
 from tests.generate.check import containers as check_containers
 from tests.generate.check import loops as check_loops
@@ -45,6 +46,12 @@ def test_programs_about_containers(seed):
 def test_programs_about_objects(seed):
     status, text = check_containers(objects.program(seed))
     assert status in ("ok", "skipped", "refused"), f"{text}\n{objects.program(seed)}"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_programs_about_data_of_many_kinds(seed):
+    status, text = check_containers(data.program(seed))
+    assert status in ("ok", "skipped", "refused"), f"{text}\n{data.program(seed)}"
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -109,6 +116,7 @@ def test_same_seed_same_program():
     assert program(7) == program(7) != program(8)
     assert loops.program(7) == loops.program(7) != loops.program(8)
     assert containers.program(7) == containers.program(7) != containers.program(8)
+    assert data.program(7) == data.program(7) != data.program(8)
 
 
 def test_descriptions_tell_what_is_the_same_object():
@@ -124,6 +132,14 @@ def test_operations_on_containers_occur():
                  ".items()", "popitem()", "[::-1]", " is ", " in ", "*v", "except KeyError", "defaultdict(list", " |= ",
                  "Counter(", "Point(", "Base(", "lambda", "for v", "isinstance(", ".split(", "del p0[", ".encode()"):
         assert word in text, word
+
+
+def test_each_statement_about_data_occurs():
+    assert all(word in text for text in ["".join(data.program(seed) for seed in range(400))] for word in (
+        "def do1(self", "nonlocal", "yield i, ", "def h1(", "match ", "heapq.heappush(events", "Mode[", "stack.push(",
+        "with Restored(", ".send(", "trie.insert(", "Account.of(", "except Full", "spots[Vector(", "frozenset("))
+    for text in vocabulary.STATEMENTS:
+        ast.parse(re.sub(r"\{(int|str|list|cond)0?\}", "x", text).replace("{{", "{").replace("}}", "}"))
 
 
 def test_constructs_occur():

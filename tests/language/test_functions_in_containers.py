@@ -3,6 +3,7 @@ interpreter."""
 import functools
 import heapq
 import math
+import warnings
 from types import MethodType
 
 import pytest
@@ -688,3 +689,36 @@ def test_a_variable_that_holds_one_of_two_functions_that_use_it():
 
     for n in (0, 1, 5):
         agree(f.py_func, n, compiled=f)
+
+
+def made_for_each_call():
+    """Containers of functions as a program writes them in a call: each time other functions of the same code."""
+    return [lambda x: x + 1, lambda x: x * 2], {"a": lambda x: x - 3}, (lambda x: -x, 4)
+
+
+def test_functions_that_are_made_for_each_call_are_compiled_once():
+    def f(functions, named, pair, n):
+        total = pair[0](n) * pair[1]
+        for g in functions:
+            total += g(n)
+        named["b"] = lambda x: x * n
+        functions.append(named["a"])
+        return total, [g(n) for g in named.values()], functions[-1] is named["a"], functions[0] == functions[1]
+
+    compiled = njit(f)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for n in range(4):
+            assert compiled(*made_for_each_call(), n) == f(*made_for_each_call(), n)
+    assert compiled.stats["compiled"] == 1 and compiled.stats["missed"] == 1
+
+
+def test_a_function_from_an_argument_is_returned_as_it_is():
+    functions, named, pair = made_for_each_call()
+
+    @njit
+    def f(functions, named, pair):
+        return functions[0], named["a"], pair[0], [functions[1]]
+
+    first, second, third, others = f(functions, named, pair)
+    assert first is functions[0] and second is named["a"] and third is pair[0] and others[0] is functions[1]

@@ -3,6 +3,7 @@ suggests."""
 import functools
 import math
 import time
+import traceback
 from typing import NamedTuple
 
 import numpy as np
@@ -305,3 +306,63 @@ def test_a_wrapper_has_the_name_of_the_function_that_it_wraps():
         with pytest.raises(CompileError) as caught:
             njit(function)(1)
         assert caught.value.diagnostic.function == function.__qualname__
+
+
+class Dish:
+    def __init__(self, flavour):
+        self.flavour = flavour
+
+
+def of_an_instance(n):
+    return Dish(n).flavor
+
+
+def of_an_argument(n, dish):
+    return dish.flavor
+
+
+def of_none(n):
+    found = Dish(n) if n > 9 else None
+    return found.flavour
+
+
+def of_a_method_of_none(n):
+    found = [n] if n > 9 else None
+    found.append(n)
+    return found
+
+
+def of_an_unbound_name(n):
+    def inner():
+        return flavour
+
+    if n > 9:
+        flavour = n
+    return inner()
+
+
+def caught(n):
+    found = Dish(n) if n > 9 else None
+    try:
+        return found.flavour
+    except AttributeError as error:
+        return error.name, error.obj is found
+
+
+@pytest.mark.parametrize("function, arguments", [
+    (of_an_instance, (1,)), (of_an_argument, (1, Dish(2))), (of_none, (1,)), (of_a_method_of_none, (1,)),
+    (of_an_unbound_name, (1,))])
+def test_errors_at_run_time_say_the_name_as_in_the_interpreter(function, arguments):
+    """The interpreter's printer of tracebacks finds its suggestions by these attributes."""
+    shown = []
+    for one in (function, njit(function)):
+        with pytest.raises((AttributeError, NameError)) as found:
+            one(*arguments)
+        error = found.value
+        shown.append(("".join(traceback.format_exception_only(error)), error.name,
+                      type(getattr(error, "obj", None)).__name__))
+    assert shown[0] == shown[1] and shown[0][1] is not None
+
+
+def test_a_handler_reads_the_name_of_a_missing_attribute():
+    assert njit(caught)(1) == caught(1) == ("flavour", True)

@@ -104,10 +104,12 @@ class _TupleOf(Protocol):
         return super().unsupported(op, x, y, inplace)
 
     def compare(self, op, x, y):
-        return by_python(SYMBOLS[op], x, y, type=Bool) if isinstance(y.type, (Tuple, TupleOf)) else None
+        if not isinstance(y.type, (Tuple, TupleOf)):
+            return None
+        return by_python(SYMBOLS[op], x, y, type=lists.answer_type(op, x, y))
 
     def compared(self, op, x, y):
-        return by_python(SYMBOLS[op], x, y, type=Bool) if isinstance(x.type, Tuple) else None
+        return by_python(SYMBOLS[op], x, y, type=lists.answer_type(op, x, y)) if isinstance(x.type, Tuple) else None
 
     def identical(self, x, y):
         return by_python(operator.is_, x, y, type=Bool) if isinstance(y.type, TupleOf) else None

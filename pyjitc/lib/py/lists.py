@@ -82,6 +82,22 @@ def real(x: Expr) -> Expr:
     return x
 
 
+def answer_type(op: str, x: Expr, y: Expr) -> Type:
+    """The type of a comparison of two sequences: the order of two is what the comparison of the first items that differ
+    answers, which is a bool of NumPy where one of these is a number of NumPy."""
+    if op not in ("==", "!=") and (_holds_numpy(x.type) or _holds_numpy(y.type)):
+        return k.union_of((Bool, k.bool_))
+    return Bool
+
+
+def _holds_numpy(t: Type, depth: int = 6) -> bool:
+    """Whether a sequence of this type may hold numbers of NumPy, directly or in sequences that it holds; `depth` is how
+    many of these in each other are looked into, since a list may hold itself."""
+    parts = t.parameters if isinstance(t, k.Container) else t.parts or k.members_of(t)
+    return k.is_numpy_scalar(t) or depth > 0 and any(
+        [part is not t and _holds_numpy(part, depth - 1) for part in parts])
+
+
 class _List(Protocol):
     has_identity = True
     text = text_by_python
@@ -112,7 +128,7 @@ class _List(Protocol):
 
     def compare(self, op, x, y):
         real(y)
-        return by_python(SYMBOLS[op], x, y, type=Bool) if isinstance(y.type, List) else None
+        return by_python(SYMBOLS[op], x, y, type=answer_type(op, x, y)) if isinstance(y.type, List) else None
 
     def identical(self, x, y):
         real(x), real(y)

@@ -21,7 +21,7 @@ from ..build import SYMBOLS, number
 from ..intrinsics import NOTHING
 from ..protocol import State, by_python
 from ..rule import Rule, expression
-from . import ranges
+from . import lists, ranges
 from .tables import Held, as_object, by_method, done, holding, is_handed, item_of, kept
 
 __all__ = ["CALLS", "PROTOCOLS", "made_of"]
@@ -273,7 +273,7 @@ class _Deque(Held):
         return self.binary(op, y, x, False) if op == "*" else None
 
     def compare(self, op, x, y):
-        return by_python(SYMBOLS[op], x, y, type=Bool) if isinstance(y.type, Deque) else None
+        return by_python(SYMBOLS[op], x, y, type=lists.answer_type(op, x, y)) if isinstance(y.type, Deque) else None
 
     def truth(self, x):
         return Apply(IGT, self.length(x), _ZERO)
