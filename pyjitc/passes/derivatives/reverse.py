@@ -37,7 +37,9 @@ from ..rewrite import substitute
 from ...ir import variables
 from .activity import SAME, Activity, arrays_behind, is_filled, items_of, partials_of
 from .builder import Builder, refused
-from .common import check_disjoint, copied, guarded_term, own_type, replace_arguments, tuples_beside, with_copies, zeros
+from .common import (
+    check_disjoint, copied, guarded_factors, guarded_term, own_type, replace_arguments, tuples_beside, with_copies, zeros,
+)
 from .normal import Normal
 from .nests import Nests
 from .ruled import called, has_one_value, leaves_of, open_calls
@@ -745,6 +747,8 @@ class _Reverse:
             for n, x in enumerate(items_of(inst)):
                 chosen = b.op(a.IEQ, inst.args[1], b.const(n, k.Int))
                 self.add(b, cur, x, b.op(s.SELECT, chosen, g, zero))
+        elif "guard" in inst.attrs:
+            self.guarded(b, inst, cur, g)
         elif op.traits & SELECTS:
             zero = b.zero(g.type)
             self.add(b, cur, inst.args[1], b.op(s.SELECT, inst.args[0], g, zero))
@@ -772,6 +776,18 @@ class _Reverse:
             for x, d in partials_of(b, inst):
                 if x in self.act:
                     self.add(b, cur, x, guarded_term(b, inst, b.conjugate(d), g))
+
+    def guarded(self, b, inst, cur, g):
+        """Add to the adjoints of the factors of a product that is 0 where one factor is 0."""
+        factors, product = guarded_factors(inst), inst.args[2]
+        if not factors or self.form.home[product] is not self.form.home[inst.result]:
+            self.add(b, cur, product, g)
+            return
+        x, y = factors
+        if y in self.act:
+            self.add(b, cur, y, b.guarded_product(x, g))
+        if x in self.act:
+            self.add(b, cur, x, b.guarded_product(g, y))
 
     def chosen(self, b, inst, cur, g):
         """Add g to the adjoint of the array that a select or `tuple_at` has chosen."""
