@@ -426,3 +426,52 @@ def test_what_is_guarded_stays_zero_in_second_derivatives():
     x = np.array([0.0, 4.0])
     for second in (jacfwd(grad(guarded)), jacrev(grad(guarded)), jacfwd(jacfwd(guarded))):
         np.testing.assert_allclose(second(x), np.diag([0.0, 0.375]), 1e-14)
+
+
+# -- other results in compiled code
+
+
+def with_others(x, p):
+    return {"s": np.sum(np.sin(x)) * p["a"], "w": x * p["a"]}, {"n": len(x), "x": x * 2.0}
+
+
+def by_vjp(x):
+    y, pull, others = vjp(with_others, x, {"a": 2.0}, has_aux=True)
+    return y, pull(y), others
+
+
+def by_jvp(x):
+    return jvp(with_others, (x, {"a": 2.0}), (x, {"a": 1.0}), has_aux=True)
+
+
+def by_linearize(x):
+    y, push, others = linearize(with_others, x, {"a": 2.0}, has_aux=True)
+    return y, push(x, {"a": 1.0}), others
+
+
+@pytest.mark.parametrize("function", [by_vjp, by_jvp, by_linearize])
+def test_other_results_in_compiled_code(function):
+    found, expected = njit(function)(X), function(X)
+    mapped(lambda y, z: np.testing.assert_allclose(y, z, 1e-15), found, expected)
+    assert type(found[2]["n"]) is int
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: vjp(np.sin, x, has_aux=True), lambda x: jvp(np.sin, (x,), (x,), has_aux=True),
+    lambda x: linearize(np.sin, x, has_aux=True)])
+def test_a_missing_other_result_in_compiled_code(function):
+    with pytest.raises(TypingError, match="must return .value, other results., not 'numpy.ndarray'"):
+        njit(function)(X)
+
+
+# -- parts of an array that only some paths take
+
+
+def rolled(x):
+    y = x + np.roll(x, 1) * np.sin(x)
+    return y * y
+
+
+def test_the_backward_pass_of_a_branch_that_takes_parts():
+    np.testing.assert_allclose(jacrev(jacrev(rolled))(X), jacfwd(jacfwd(rolled))(X), 1e-13, 1e-14)
+    assert jacrev(jacrev(rolled))(np.zeros(0)).shape == (0, 0, 0)

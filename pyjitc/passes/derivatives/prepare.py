@@ -17,7 +17,7 @@ from .activity import Activity, has_rule
 from .builder import Builder, refused
 from .recursion import give_rules, pack_closures, with_closures, without_closures
 from .ruled import has_one_value
-from .opened import name_arrays_once, open_cells, open_unions, put_in_order
+from .opened import name_arrays_once, open_cells, open_unions, put_in_order, take_parts_again
 from .owned import open_owned
 from .targets import store_into_parameter, writer
 
@@ -68,6 +68,8 @@ def whole(fn: Function, options, before: Callable, keeps_nests: bool, staying: s
             canonicalise(new, options)
     if keeps_nests and put_in_order(new, helpers):
         inline.run([new], options)
+        canonicalise(new, options)
+    if keeps_nests and take_parts_again(new):
         canonicalise(new, options)
     return new
 

@@ -511,6 +511,9 @@ class _Reverse:
             if inst.unwind is e and v.inst is inst:
                 continue
             names = [q for q, y in zip(block.params, e.args) if y is v]
+            if names and v.inst is not None and v.inst.op is s.UNDEF:  # nothing reads it, whatever its names are
+                args.append(self.summed(b, v, []))
+                continue
             here = v in live[block] or v in views
             if len(names) + here + (v in views) > 1 and self.flows(v) and self.is_written_behind(e, v):
                 raise refused(self.fn, inst, "an array that is written into has two names here, in a loop: there is no "
