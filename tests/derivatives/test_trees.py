@@ -1148,3 +1148,9 @@ def test_a_named_tuple_that_is_called():
     line = Line(2.0, 1.0)
     assert njit(lambda f, x: (f(x), f(x, more=1.0), callable(f)))(line, 3.0) == (7.0, 8.0, True)
     assert grad(lambda f: f(3.0) ** 2)(line) == Line(42.0, 14.0)
+
+
+@pytest.mark.parametrize("transform", [vmap, jacrev, pyjitc.jacfwd])
+def test_results_that_are_dataclasses_are_refused_as_such(transform):
+    with pytest.raises(TypingError, match="returns a dataclass that it made, 'Vector', which is no tree"):
+        transform(lambda x: Vector(x, x * x))(X)
