@@ -701,7 +701,8 @@ def _of_values(function, made, with_others):
     def rule(given, keywords):
         has_aux = keywords.pop("has_aux", constant(False))
         if keywords:
-            raise Mismatch(f"{function.__name__} takes no argument {', '.join(keywords)}: only has_aux is passed by name")
+            raise Mismatch(f"{function.__name__} takes no argument {', '.join(keywords)}: only has_aux is passed by "
+                           "name")
         if len(given) < 2:
             raise Mismatch(f"{function.__name__} takes a function and its arguments")
         if has_aux.value is UNKNOWN:

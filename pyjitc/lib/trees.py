@@ -166,8 +166,8 @@ def flat(x):
                             "write it out where it is returned: return [x, y], return {'a': x}")
     for part in k.all_parts(x.type):
         if isinstance(part, k.ObjectOf) and hasattr(part.cls, "__dataclass_fields__"):
-            raise Mismatch("a function in a batch, or one whose derivative is asked for, returns a dataclass that it made, "
-                           f"{describe(part)}, which is no tree in compiled code",
+            raise Mismatch("a function in a batch, or one whose derivative is asked for, returns a dataclass that it "
+                           f"made, {describe(part)}, which is no tree in compiled code",
                            "return its attributes in a tuple, a named tuple or a dict")
     return tuples(x)
 

@@ -137,6 +137,21 @@ def test_a_rule_for_cotangents():
     assert grad(grad(one))(0.1) == pytest.approx(1.8) and grad(grad(one))(0.5) == pytest.approx(4.0)
 
 
+def test_a_rule_for_cotangents_of_a_sum_that_starts_as_a_float():
+    def products(x):
+        total = 0.0
+        for i in range(len(x)):
+            total += x[i] * x[i - 1]
+        return total
+
+    @custom_vjp
+    def made(x):
+        return products(x)
+
+    made.defvjp(lambda x: (products(x), x), lambda x, g: (3.0 * g * x,))
+    np.testing.assert_allclose(grad(lambda x: made(x) * 2.0)(X), 6.0 * X, 1e-15)
+
+
 def test_checkpoints():
     plain, again = steps(lambda x, w: np.tanh(x * w) * x), steps(step)
     for n in (0, 1, 4):

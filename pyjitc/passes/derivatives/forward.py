@@ -19,7 +19,9 @@ from ...types import kinds as k
 from ...types.tangents import is_varying, tangent_type, varies
 from .activity import SAME, Activity, arrays_behind, is_filled, items_of, partials_of
 from .builder import Builder, refused
-from .common import copied, copied_like, entry_of, guarded_factors, guarded_term, plain_value, put_in_place, tuples_beside, zeros
+from .common import (
+    copied, copied_like, entry_of, guarded_factors, guarded_term, plain_value, put_in_place, tuples_beside, zeros,
+)
 from .ruled import called, has_one_value, leaves_of, open_calls
 
 __all__ = ["push"]

@@ -167,8 +167,7 @@ def take_parts_again(fn: Function) -> bool:
             edges, dom, home = known
             at = block.params.index(p)
             arriving = [x for x in edges[block] if x[0] in dom.idom or x[0] is fn.entry]
-            parts = [None if e.args[at].inst is not None and e.args[at].inst.op is s.UNDEF else _part_of(e.args[at])
-                     for _, _, e in arriving]
+            parts = [_part_of(e.args[at]) for _, _, e in arriving]
             roots = {part[0] for part in parts if part is not None}
             if None not in parts or len(roots) != 1 or not all(x in home and dom.dominates(
                     home[x], block) and home[x] is not block for x in roots):
@@ -198,9 +197,11 @@ def take_parts_again(fn: Function) -> bool:
     return found
 
 
-def _part_of(x: Value) -> tuple[Value, list[Inst]]:
-    """(the array that x is a part of, the views that lead from it to x)."""
+def _part_of(x: Value) -> tuple[Value, list[Inst]] | None:
+    """(the array that x is a part of, the views that lead from it to x); None for an array that is never read."""
     views: list[Inst] = []
+    if x.inst is not None and x.inst.op is s.UNDEF:
+        return None
     while x.inst is not None and x.inst.op is mem.ARRAY_VIEW:
         views.insert(0, x.inst)
         x = x.inst.args[0]

@@ -38,7 +38,8 @@ from ...ir import variables
 from .activity import SAME, Activity, arrays_behind, is_filled, items_of, partials_of
 from .builder import Builder, refused
 from .common import (
-    check_disjoint, copied, guarded_factors, guarded_term, own_type, replace_arguments, tuples_beside, with_copies, zeros,
+    check_disjoint, copied, guarded_factors, guarded_term, own_type, replace_arguments, tuples_beside, with_copies,
+    zeros,
 )
 from .normal import Normal
 from .nests import Nests

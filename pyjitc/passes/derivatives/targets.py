@@ -179,8 +179,9 @@ def _is_boxed_data(x: Value) -> bool:
 def _is_known_function(x: Value) -> bool:
     """Whether x is a function of NumPy, but none that draws random numbers, or a method of lists."""
     function = x.inst.attrs["value"] if x.inst is not None and x.inst.op is CONST else None
-    return getattr(function, "__module__", None) == "numpy" or getattr(function, "__name__", "") == "joined_in_order" or (
-        type(function) is MethodDescriptorType and function.__objclass__ is list)
+    if type(function) is MethodDescriptorType:
+        return function.__objclass__ is list
+    return getattr(function, "__module__", None) == "numpy" or getattr(function, "__name__", "") == "joined_in_order"
 
 
 def _is_data(t) -> bool:
