@@ -14,12 +14,12 @@ import numpy as np
 from ..base.options import Options, with_environment
 from ..front.functions import TRANSFORMED, placed, prototype_of
 from ..infer.constants import constant
-from ..infer.meaning import Apply, CallValue, Expr, Mismatch, NotNative
+from ..infer.meaning import UNKNOWN, Apply, CallValue, Expr, Mismatch, NotNative
 from ..infer.names import describe
 from ..lib import derivatives as names
 from ..lib import ruled, transforms
 from ..lib.derivatives import stop_gradient
-from ..lib.rule import Rule
+from ..lib.rule import Constant, Rule
 from ..lib.trees import called
 from ..ops import structure
 from ..types.kinds import Function, Singleton, Tuple
@@ -677,30 +677,41 @@ def _opened(x):
     return x
 
 
-def _jvp_rule(fun, primals, tangents):
+def _jvp_rule(fun, primals, tangents, has_aux: Constant = False):
     primals, tangents = _opened(primals), _opened(tangents)
     for name, x in (("primals", primals), ("tangents", tangents)):
         if not isinstance(x.type, Tuple):
             raise Mismatch(f"jvp takes {name} as a tuple", "write (x,) for one argument")
     if len(primals.type.elements) != len(tangents.type.elements):
         raise Mismatch("jvp takes as many tangents as primals")
-    return CallValue(constant(names.pushed), fun, constant(tuple(range(len(primals.type.elements)))), tangents, primals)
+    made = names.pushed_with_others if has_aux else names.pushed
+    if isinstance(fun.type, Singleton) and not isinstance(fun.type.value, (FunctionType, CompiledFunction)):
+        given = Apply(structure.TUPLE_MAKE, fun, primals, cls=None)  # of what is not written in Python, such as a ufunc
+        return CallValue(constant(made), constant(names.spread), constant((1,)),
+                         Apply(structure.TUPLE_MAKE, tangents, cls=None), given)
+    return CallValue(constant(made), fun, constant(tuple(range(len(primals.type.elements)))), tangents, primals)
 
 
 jvp.rule = Rule(_jvp_rule, "pyjitc.jvp")
 
 
-def _of_values(function, made):
-    """Let compiled code call `vjp` or `linearize`; made: the function of the library that it calls."""
+def _of_values(function, made, with_others):
+    """Let compiled code call `vjp` or `linearize`; made, with_others: the functions of the library that it calls
+    without and with has_aux."""
     def rule(given, keywords):
+        has_aux = keywords.pop("has_aux", constant(False))
         if keywords:
-            raise NotNative(f"{function.__name__} takes no keyword arguments in compiled code")
+            raise Mismatch(f"{function.__name__} takes no argument {', '.join(keywords)}: only has_aux is passed by "
+                           "name")
         if len(given) < 2:
             raise Mismatch(f"{function.__name__} takes a function and its arguments")
-        return CallValue(constant(made), given[0], Apply(structure.TUPLE_MAKE, *given[1:], cls=None))
+        if has_aux.value is UNKNOWN:
+            raise NotNative("has_aux must be a constant in compiled code", "write has_aux=True")
+        return CallValue(constant(with_others if has_aux.value else made), given[0],
+                         Apply(structure.TUPLE_MAKE, *given[1:], cls=None))
 
     function.rule = rule
 
 
-_of_values(vjp, names.pullback_of)
-_of_values(linearize, names.linearized)
+_of_values(vjp, names.pullback_of, names.pullback_with_others)
+_of_values(linearize, names.linearized, names.linearized_with_others)

@@ -15,6 +15,7 @@ from typing import Any, Callable
 from ..infer.meaning import Mismatch
 from ..lib.rule import Rule
 from ..lib.trees import holder, leaves_of, mapped_tree
+from ..types.classes import STANDS_FOR, is_asked
 
 __all__ = ["Structure", "Trees", "flatten", "in_order", "is_tree", "leaves", "map", "rebuilt", "structure", "unflatten"]
 
@@ -267,8 +268,9 @@ def _stand_in(cls: type) -> type:
     if found is None:
         base = namedtuple(cls.__name__, [field.name for field in dataclasses.fields(cls)])
         own = {name: x for one in reversed(cls.__mro__[:-1]) for name, x in vars(one).items()
-               if not name.startswith("__") and name not in base._fields}
-        found = _stand_ins[cls] = type(cls.__name__, (base,), {**own, "__slots__": (), "__module__": cls.__module__})
+               if name not in base._fields and (not name.startswith("__") or is_asked(name))}
+        found = _stand_ins[cls] = type(cls.__name__, (base,), {
+            **own, "__slots__": (), "__module__": cls.__module__, STANDS_FOR: cls})
         _stood_for[found] = cls
     return found
 

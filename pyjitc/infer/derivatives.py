@@ -17,7 +17,7 @@ from .expressions import UserCall
 from .meaning import UNKNOWN, Apply, CallValue, Derived, Expr, Mismatch, NeedsDisplays, Ruled
 from .names import describe
 
-__all__ = ["check_argument", "check_held", "check_jacobian", "settle", "settle_ruled"]
+__all__ = ["check_argument", "check_held", "check_jacobian", "check_pair", "settle", "settle_ruled"]
 
 _WRITTEN_OUT = ("pass a tuple, or write the list or dict out where it is passed and do not change it: [x, y], {'a': x}")
 
@@ -245,6 +245,12 @@ def _differentiated(result, e):
     return result.elements[0] if e.has_aux and type(result) is k.Tuple and result.elements else result
 
 
+def check_pair(name, result):
+    """Refuse the result of a function that returns no other results beside the value that is differentiated."""
+    if not _is_pair(result):
+        raise Mismatch(f"with has_aux=True {name}() must return (value, other results), not {describe(result)}")
+
+
 def _check_types(name, result, spec=None):
     if k.any_part(result, lambda t: type(t) is k.Union):
         for analysis in () if spec is None else _reached(spec):
@@ -276,8 +282,7 @@ def _in_words(t) -> str:
 def _check_result(name, result, e, spec):
     _check_types(name, result, spec)
     if e.has_aux:
-        if not _is_pair(result):
-            raise Mismatch(f"with has_aux=True {name}() must return (value, other results), not {describe(result)}")
+        check_pair(name, result)
         result = result.elements[0]
     if e.mode == "gradient" and not k.is_float(without_duals(result)):
         raise Mismatch(f"a gradient is only for functions that return a float, and {name}() returns {describe(result)}",

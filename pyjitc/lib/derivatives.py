@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..infer.constants import constant
-from ..infer.derivatives import check_held
+from ..infer.derivatives import check_held, check_pair
 from ..infer.meaning import Apply, CallValue, Derived
 from ..ops import arith as a
 from ..ops import structure as s
@@ -16,7 +16,8 @@ from .np.elementwise.elementwise import over
 from .rule import NONE, Constant, Rule, intrinsic
 from .trees import aligned, applied, arranged, flat, have_one_order, is_tree, marked, of_trees, structured, tuples
 
-__all__ = ["gradients", "linearized", "name_of", "own", "pullback_of", "pulled", "pushed", "stop_gradient",
+__all__ = ["gradients", "linearized", "linearized_with_others", "name_of", "own", "pullback_of",
+           "pullback_with_others", "pulled", "pushed", "pushed_with_others", "spread", "stop_gradient",
            "with_numbers"]
 
 
@@ -167,6 +168,18 @@ def pullback_of(f, args):
     return f(*own(args)), pullback
 
 
+def pullback_with_others(f, args):
+    """(the value that f(*args) returns, its pullback, what f returns beside the value)"""
+    check_cotangents(f, args)
+    kept = own(args)
+
+    def pullback(cotangent):
+        return pulled(spread, (1,), True, cotangent, (f, kept))[1][0]
+
+    value, others = pair(f, f(*own(args)))
+    return value, pullback, others
+
+
 @intrinsic
 def check_cotangents(f, args):
     """Refuse an argument that may hold numbers that vary, but for which the pullback would give None."""
@@ -187,6 +200,31 @@ def linearized(f, args):
         return pushed(spread, (1,), (tangents,), (f, kept))[1]
 
     return f(*own(args)), pushforward
+
+
+@intrinsic
+def pair(f, y):
+    """y, the result of f, which must be (value, other results)."""
+    check_pair(name_of(f), y.type)
+    return y
+
+
+def linearized_with_others(f, args):
+    """(the value that f(*args) returns, the function from tangents to its change, what f returns beside the value)"""
+    kept = own(args)
+
+    def pushforward(*tangents):
+        return pushed(spread, (1,), (tangents,), (f, kept))[1][0]
+
+    value, others = pair(f, f(*own(args)))
+    return value, pushforward, others
+
+
+def pushed_with_others(f, argnums, tangents, args):
+    """(the value that f(*args) returns, its change in the direction of the tangents, what f returns beside it)"""
+    result, changes = pushed(f, argnums, tangents, args)
+    value, others = pair(f, result)
+    return value, changes[0], others
 
 
 def spread(f, args):

@@ -199,7 +199,7 @@ def all_added(x, y):
 
 def vjp_forward(rule, marks, of_result, args):
     result, kept = rule(*as_trees(marks, args))
-    return in_order(with_numbers(without_displays(of_result, result))), with_numbers(kept)
+    return in_order(with_numbers((without_displays(of_result, result),))[0]), with_numbers(kept)
 
 
 def vjp_backward(rule, fixed, marks, of_result, args, kept, g):

@@ -12,6 +12,7 @@ from typing import Any
 from ..infer.constants import constant
 from ..infer.expressions import list_of
 from ..infer.meaning import Apply, CallValue, Expr, Mismatch, NeedsDisplays, Throw
+from ..infer.names import describe
 from ..ops import arith
 from ..ops import structure as s
 from ..types import kinds as k
@@ -163,6 +164,11 @@ def flat(x):
         raise NeedsDisplays("a function in a batch, or one whose derivative is asked for, returns a list or a dict "
                             "that is an object of Python",
                             "write it out where it is returned: return [x, y], return {'a': x}")
+    for part in k.all_parts(x.type):
+        if isinstance(part, k.ObjectOf) and hasattr(part.cls, "__dataclass_fields__"):
+            raise Mismatch("a function in a batch, or one whose derivative is asked for, returns a dataclass that it "
+                           f"made, {describe(part)}, which is no tree in compiled code",
+                           "return its attributes in a tuple, a named tuple or a dict")
     return tuples(x)
 
 

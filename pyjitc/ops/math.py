@@ -433,7 +433,7 @@ def _over_two_roots(b, x):
 
 def _cpow_partials(b, x, y, out):
     one, zero = b.const(1.0), b.const(0.0)
-    by_x = b.select(b.is_zero(y), zero, b.fmul(y, b.cpow(x, b.fsub(y, one))))
+    by_x = b.guarded_product(b.cpow(x, b.fsub(y, one)), y)
     return by_x, b.select(b.is_zero(x), zero, b.fmul(out, b.clog(x)))
 
 
@@ -469,8 +469,8 @@ def _unless_zero(b, test, value):
 
 
 def _pow_partials(b, x, y, out):
-    by_x = b.fmul(y, b.pow(x, b.fsub(y, b.const(1.0))))  # x ** 0 is 1 for every x
-    return _unless_zero(b, y, by_x), _unless_zero(b, x, b.fmul(out, b.log(x)))
+    by_x = b.guarded_product(b.pow(x, b.fsub(y, b.const(1.0))), y)  # x ** 0 is 1 for every x
+    return by_x, _unless_zero(b, x, b.fmul(out, b.log(x)))
 
 
 def _atan2_partials(b, y, x):

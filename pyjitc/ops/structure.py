@@ -248,7 +248,9 @@ METHOD_MAKE = _op("method_make", lambda types, attrs: Method(types[0], attrs["na
 METHOD_SELF = _op("method_self", lambda types, attrs: types[0].receiver, PURE, lower=_concatenate, partials=STRUCTURAL,
                   doc="receiver of a bound method", traits=UNPACKS)
 SELECT = _op("select", _select_rule, PURE, eval=lambda c, x, y: x if c else y, lower=_select_lower,
-             partials=STRUCTURAL, doc="x if condition else y; both are evaluated", cost=CHEAP, traits=SELECTS)
+             partials=STRUCTURAL, doc="x if condition else y; both are evaluated. {guard}: True where the condition "
+                                      "is that a factor of the product y is 0, and x is 0: the derivative is that of "
+                                      "the product", cost=CHEAP, traits=SELECTS)
 CHOOSE = _op("choose", _select_rule, PURE, eval=lambda c, x, y: x if c else y, lower=_choose_lower,
              partials=STRUCTURAL, doc="a select whose condition follows no pattern, so that it is never compiled to a "
                                       "branch", cost=CHEAP,

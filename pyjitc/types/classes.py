@@ -13,9 +13,9 @@ from types import FunctionType
 from typing import Any
 
 __all__ = ["COMPARISONS", "DECLARED_FIELDS", "DECLARED_TYPES", "FIXED_MODULES", "HIDDEN_FIELDS", "MIRRORED",
-           "OPERATORS", "OWN_MODULES", "UNARY", "UNWRITTEN", "are_plain", "defines", "fields", "is_built_in_record",
-           "is_compiled", "is_descriptor", "is_fixed", "is_of_library", "is_part_of_library", "namespace", "own",
-           "refused_method", "stored_fields"]
+           "OPERATORS", "OWN_MODULES", "STANDS_FOR", "UNARY", "UNWRITTEN", "are_plain", "defines", "fields", "is_asked",
+           "is_built_in_record", "is_compiled", "is_descriptor", "is_fixed", "is_of_library", "is_part_of_library",
+           "is_written", "namespace", "own", "refused_method", "stands_for", "stored_fields"]
 
 # Packages whose attributes are assumed not to change: they have no guards.
 OWN_MODULES = frozenset((__name__.partition(".")[0], "llvmlite"))
@@ -50,7 +50,10 @@ UNWRITTEN = object()  # the result of `own` where none of the program's classes 
 OPERATORS = {"+": "add", "-": "sub", "*": "mul", "/": "truediv", "//": "floordiv", "%": "mod", "**": "pow",
              "@": "matmul", "<<": "lshift", ">>": "rshift", "&": "and", "|": "or", "^": "xor"}
 _ASKED = (frozenset(f"__{kind}{name}__" for name in OPERATORS.values() for kind in ("", "r", "i"))
-          | {"__neg__", "__pos__", "__invert__"})
+          | {"__neg__", "__pos__", "__invert__", "__call__"})
+# The attribute of a class of named tuples that stand for objects of a dataclass, among the arguments of derivatives and
+# batches: that dataclass.
+STANDS_FOR = "_stands_for"
 # Methods that compiled code never needs: texts are made by the interpreter.
 _HARMLESS = frozenset(f"__{name}__" for name in (
     "repr str format doc module qualname slots annotations annotate annotate_func annotations_cache match_args "
@@ -167,6 +170,23 @@ def refused_method(cls: type) -> str:
                     and own(cls, name) is not UNWRITTEN):
                     return name
     return ""
+
+
+def is_asked(name: str) -> bool:
+    """Whether compiled code calls this special method of a class of named tuples."""
+    return name in _ASKED
+
+
+def stands_for(cls: type | None) -> type | None:
+    """The dataclass whose objects the named tuples of a class stand for; the class itself for others."""
+    return getattr(cls, STANDS_FOR, cls)
+
+
+def is_written(cls: type, name: str) -> bool:
+    """Whether the program has written a special method of a dataclass, which dataclass() has not made."""
+    value = own(cls, name)
+    return value is not UNWRITTEN and not (
+        type(value) is FunctionType and name in COMPARISONS.values() and value.__code__.co_filename == "<string>")
 
 
 def are_plain(cls: type) -> bool:

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from pyjitc import (
-    TypingError, UnsupportedError, checkpoint, grad, hvp, jacfwd, jacrev, jvp, linearize, njit, value_and_grad, vjp,
-    vmap,
+    TypingError, UnsupportedError, checkpoint, custom_jvp, grad, hvp, jacfwd, jacrev, jvp, linearize, njit,
+    value_and_grad, vjp, vmap,
 )
 
 X = np.array([0.7, -0.55, 1.15, 0.35])
@@ -366,3 +366,112 @@ def test_objects_under_checkpoint_are_refused_as_objects():
 
     with pytest.raises(UnsupportedError, match="assigns an attribute of an object"):
         grad(repeated)(X)
+
+
+# -- second derivatives at points where a first one is 0
+
+
+def stationary(x):
+    """Operations whose derivative is infinite somewhere, of numbers whose change is 0 at x = 0; and their residuals."""
+    u = 1.0 + x * x
+    v = np.array([1.0, u])
+    return np.array([
+        1.0 / u, u ** 1.5, math.log(u), (math.sqrt(1.0 + x) - 1.0) ** 2, np.sum(np.sqrt(v)), np.sinc(x),
+        math.gamma(u), math.lgamma(u + 1.0), abs(u + 1j * x)])
+
+
+SECOND = [-2.0, 3.0, 2.0, 0.5, 1.0, -math.pi ** 2 / 3.0, -2.0 * 0.5772156649015329, 2.0 * (1.0 - 0.5772156649015329),
+          3.0]
+
+
+@pytest.mark.parametrize("outer", [jacfwd, jacrev])
+@pytest.mark.parametrize("inner", [jacfwd, jacrev])
+def test_second_derivatives_where_a_first_one_is_zero(inner, outer):
+    np.testing.assert_allclose(outer(inner(stationary))(0.0), SECOND, 1e-12, 1e-14)
+
+
+def test_derivatives_by_a_tangent_and_by_an_exponent_that_are_zero():
+    def change(t):
+        return jvp(lambda x: np.sum(np.sqrt(x)), (X + 1.0,), (t,))[1]
+
+    for x in (np.zeros(4), X):
+        np.testing.assert_allclose(grad(change)(x), 0.5 / np.sqrt(X + 1.0), 1e-14)
+
+    def power(x, y):
+        return x ** y
+
+    for mixed in (grad(grad(power, 0), 1), jacfwd(jacfwd(power, 0), 1), jacfwd(grad(power, 0), 1)):
+        np.testing.assert_allclose(mixed(2.5, 0.0), 0.4, 1e-14)
+
+
+def test_a_rule_for_tangents_that_divides_and_takes_roots():
+    @custom_jvp
+    def scaled(x):
+        return x / np.linalg.norm(x)
+
+    @scaled.defjvp
+    def scaled_jvp(primals, tangents):
+        (x,), (t,) = primals, tangents
+        size = np.linalg.norm(x)
+        return scaled(x), jvp(lambda x: x / np.sqrt(np.sum(x * x)), (x,), (t,))[1] + 0.0 * size
+
+    found = grad(lambda x: np.sum(np.sin(scaled(x))))(X)
+    np.testing.assert_allclose(found, grad(lambda x: np.sum(np.sin(x / np.linalg.norm(x))))(X), 1e-12)
+
+
+def test_what_is_guarded_stays_zero_in_second_derivatives():
+    def guarded(x):
+        return np.sum(np.where(x > 0.0, np.sqrt(x), 0.0) ** 3)
+
+    x = np.array([0.0, 4.0])
+    for second in (jacfwd(grad(guarded)), jacrev(grad(guarded)), jacfwd(jacfwd(guarded))):
+        np.testing.assert_allclose(second(x), np.diag([0.0, 0.375]), 1e-14)
+
+
+# -- other results in compiled code
+
+
+def with_others(x, p):
+    return {"s": np.sum(np.sin(x)) * p["a"], "w": x * p["a"]}, {"n": len(x), "x": x * 2.0}
+
+
+def by_vjp(x):
+    y, pull, others = vjp(with_others, x, {"a": 2.0}, has_aux=True)
+    return y, pull(y), others
+
+
+def by_jvp(x):
+    return jvp(with_others, (x, {"a": 2.0}), (x, {"a": 1.0}), has_aux=True)
+
+
+def by_linearize(x):
+    y, push, others = linearize(with_others, x, {"a": 2.0}, has_aux=True)
+    return y, push(x, {"a": 1.0}), others
+
+
+@pytest.mark.parametrize("function", [by_vjp, by_jvp, by_linearize])
+def test_other_results_in_compiled_code(function):
+    found, expected = njit(function)(X), function(X)
+    mapped(lambda y, z: np.testing.assert_allclose(y, z, 1e-15), found, expected)
+    assert type(found[2]["n"]) is int
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: vjp(np.sin, x, has_aux=True), lambda x: jvp(np.sin, (x,), (x,), has_aux=True),
+    lambda x: linearize(np.sin, x, has_aux=True)])
+def test_a_missing_other_result_in_compiled_code(function):
+    with pytest.raises(TypingError, match="must return .value, other results., not 'numpy.ndarray'"):
+        njit(function)(X)
+
+
+# -- parts of an array that only some paths take
+
+
+def rolled(x):
+    y = x + np.roll(x, 1) * np.sin(x)
+    return y * y
+
+
+def test_the_backward_pass_of_a_branch_that_takes_parts():
+    np.testing.assert_allclose(jacrev(jacrev(rolled))(X), jacfwd(jacfwd(rolled))(X), 1e-13, 1e-14)
+    assert jacrev(jacrev(rolled))(np.zeros(0)).shape == (0, 0, 0)

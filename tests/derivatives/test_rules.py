@@ -1,5 +1,7 @@
 """Functions whose derivatives the program gives: custom_jvp, custom_vjp, checkpoint."""
+import json
 import math
+import random
 from functools import partial
 
 from collections import namedtuple
@@ -135,6 +137,21 @@ def test_a_rule_for_cotangents():
     assert grad(grad(one))(0.1) == pytest.approx(1.8) and grad(grad(one))(0.5) == pytest.approx(4.0)
 
 
+def test_a_rule_for_cotangents_of_a_sum_that_starts_as_a_float():
+    def products(x):
+        total = 0.0
+        for i in range(len(x)):
+            total += x[i] * x[i - 1]
+        return total
+
+    @custom_vjp
+    def made(x):
+        return products(x)
+
+    made.defvjp(lambda x: (products(x), x), lambda x, g: (3.0 * g * x,))
+    np.testing.assert_allclose(grad(lambda x: made(x) * 2.0)(X), 6.0 * X, 1e-15)
+
+
 def test_checkpoints():
     plain, again = steps(lambda x, w: np.tanh(x * w) * x), steps(step)
     for n in (0, 1, 4):
@@ -195,6 +212,30 @@ def captures_an_array_that_is_written_into(x):
     (captures_an_array_that_is_written_into, (X,))])
 def test_checkpoints_of_functions_that_compiled_code_makes(function, args):
     agree(function, *args)
+
+
+def test_checkpoints_of_functions_that_work_on_lists():
+    def lists(x):
+        zeros = [0.0] * 3
+        zeros[1] = x[0]
+        turned = zeros[::-1] + zeros
+        products = [v * x[0] for v in x]
+        products.sort()
+        table = [[0.0] * 3 for _ in range(2)]
+        table[1][2] = x[1] * x[2]
+        return turned[1] * turned[4] + products[0] * table[1][2] + np.sum(np.stack([x * i for i in range(3)]))
+
+    again = checkpoint(lists)
+    agree(lambda x: again(x) * 2.0, X)
+
+
+@pytest.mark.parametrize("call, what", [
+    ("random.random()", "it draws random numbers here"), ("len(json.dumps([1, 2]))", "lets the interpreter do this")])
+def test_what_a_checkpoint_must_not_do_twice(call, what):
+    space = {"random": random, "json": json}
+    exec(f"def f(x):\n    return x * {call}", space)
+    with pytest.raises(UnsupportedError, match=what):
+        grad(checkpoint(space["f"]))(1.5)
 
 
 def test_a_checkpoint_that_captures_a_variable_which_is_assigned_again():

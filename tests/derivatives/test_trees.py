@@ -1,5 +1,7 @@
 """Arguments that are trees: tuples, named tuples, lists, dicts and dataclasses; and the utilities for trees."""
+import dataclasses
 import pickle
+import typing
 from collections import namedtuple
 from dataclasses import dataclass
 
@@ -1079,3 +1081,76 @@ def merged_in_turns(a, x, n):
 @pytest.mark.parametrize("function", [merged_with_a_number_of_numpy, merged_in_turns])
 def test_dicts_of_several_types_are_merged(function):
     agree(function, 0.7, np.array([0.3, -0.4]), 3)
+
+
+# -- dataclasses with special methods
+
+
+@dataclass
+class Vector:
+    x: float
+    y: float
+
+    def __call__(self, z):
+        return self.x * z + self.y
+
+    def __add__(self, other):
+        return Vector(self.x + other.x, self.y + other.y)
+
+    def __mul__(self, factor):
+        return Vector(self.x * factor, self.y * factor)
+
+    def __neg__(self):
+        return Vector(-self.x, -self.y)
+
+    def __getitem__(self, n):
+        return self.y
+
+    def __len__(self):
+        return 17
+
+
+def rotated(v, n):
+    for _ in range(n):
+        v = dataclasses.replace(v, x=v.x - 0.1 * v.y, y=v.y + 0.1 * v.x)
+    return v.x * v.y
+
+
+@pytest.mark.parametrize("function", [
+    lambda v: v(3.0) ** 2, lambda v: (v + v * 3.0).x * v.y, lambda v: (-v).x * v.x,
+    lambda v: v.x if isinstance(v, Vector) else v.y, lambda v: rotated(v, 3)])
+def test_special_methods_of_dataclasses(function):
+    v, step = Vector(1.2, 0.7), 1e-6
+    found = grad(function)(v)
+    assert type(found) is Vector
+    for name in ("x", "y"):
+        ends = [function(dataclasses.replace(v, **{name: getattr(v, name) + h})) for h in (step, -step)]
+        assert getattr(found, name) == pytest.approx((ends[0] - ends[1]) / (2 * step), abs=1e-8)
+
+
+@pytest.mark.parametrize("function, what", [
+    (lambda v: v[0] ** 2, "__getitem__"), (lambda v: v.x * len(v), "__len__"),
+    (lambda v: v.x if v else v.y, "__len__"), (lambda v: v.x if v == Vector(1.2, 0.7) else v.y, "is compared with")])
+def test_special_methods_of_dataclasses_that_are_not_called(function, what):
+    with pytest.raises(TypingError, match=what):
+        grad(function)(Vector(1.2, 0.7))
+
+
+class Line(typing.NamedTuple):
+    a: float
+    b: float
+
+    def __call__(self, x, more=0.0):
+        return self.a * x + self.b + more
+
+
+def test_a_named_tuple_that_is_called():
+    line = Line(2.0, 1.0)
+    assert njit(lambda f, x: (f(x), f(x, more=1.0), callable(f)))(line, 3.0) == (7.0, 8.0, True)
+    assert grad(lambda f: f(3.0) ** 2)(line) == Line(42.0, 14.0)
+
+
+@pytest.mark.parametrize("transform", [vmap, jacrev, pyjitc.jacfwd])
+def test_results_that_are_dataclasses_are_refused_as_such(transform):
+    with pytest.raises(TypingError, match="returns a dataclass that it made, 'Vector', which is no tree"):
+        transform(lambda x: Vector(x, x * x))(X)

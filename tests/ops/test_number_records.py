@@ -197,6 +197,10 @@ def test_partials_agree_with_differences():
         def const(x):
             return x
 
+        @staticmethod
+        def guarded_product(x, y):
+            return x * y
+
         def __getattr__(self, name):
             return table.OPS[name]
 

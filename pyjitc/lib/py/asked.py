@@ -19,12 +19,14 @@ from ...infer.meaning import Apply, CallValue, Const, FieldGet, Mismatch, NotNat
 from ...infer.names import describe
 from ...ops.pyobject import PY_CALL, PY_UNBOX
 from ...ops.structure import METHOD_MAKE
+from ...types.classes import stands_for
 from ...types.kinds import (
     Array, Bool, Bytes, Float, Generator, Int, Iterator, List, NoneType, Object, ObjectOf, PythonRandom, Str, Struct,
     Tuple, any_part, is_number,
 )
 from ..protocol import boxed
 from ..rule import Constant, Rule
+from . import classes
 
 __all__ = ["CALLS"]
 
@@ -91,6 +93,10 @@ def _replace(args, kwargs):
                 dataclasses.fields(cls)):
             return CallValue(constant(cls), keywords={**{name: FieldGet(args[0], name) for name in fields}, **kwargs})
         return _asked(dataclasses.replace, args, kwargs, args[0].type)
+    if len(args) == 1 and isinstance(args[0].type, Tuple) and stands_for(args[0].type.cls) is not args[0].type.cls:
+        made = classes.method(args[0], "_replace", (), kwargs)
+        assert made is not None
+        return made
     raise NotNative(f"dataclasses.replace() of {', '.join(describe(x.type) for x in args)} is not compiled",
                     "pass an object of one dataclass, and the new values by their names")
 

@@ -15,7 +15,7 @@ from ...ops.math import FABS, HYPOT, RINT
 from ...ops.pyobject import PY_BOX, PY_GETATTR
 from ...ops.structure import SELECT, TUPLE_GET, TUPLE_MAKE
 from ...types import kinds as k
-from ...types.classes import MIRRORED, defines
+from ...types.classes import MIRRORED, defines, stands_for
 from ...types.kinds import Bool, Complex, Float, Int, NpInt, Singleton, is_complex, is_float, is_number, is_numpy_scalar
 from ...types.lattice import kind_of, promote, python_promote
 from .. import operations
@@ -257,7 +257,7 @@ def _isinstance(x, wanted, /):
     found = class_of(x.type)
     if found is None:
         raise NotNative(f"the class of a value of type {x.type} is not known at compile time")
-    return number(issubclass(found, classes))
+    return number(issubclass(found, classes) or issubclass(stands_for(found), classes))
 
 
 @rule("issubclass")

@@ -4,13 +4,14 @@ from __future__ import annotations
 from ...base.lazy import lazy
 from ...infer.constants import constant
 from ...infer.expressions import dict_of, key_error, list_of, members_of
-from ...infer.meaning import Apply, Call, Const, Expr, Mismatch, NeedsDisplays, NeedsList, Throw
+from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, NeedsDisplays, NeedsList, NotNative, Throw
 from ...infer.names import describe
 from ...ops.arith import BNOT
 from ...ops.structure import METHOD_MAKE, PACK, STRUCT_GET, TUPLE_GET, TUPLE_MAKE
+from ...types.classes import COMPARISONS, is_written, stands_for
 from ...types.kinds import (
-    Bool, Dict, DictDisplay, DictItems, DictKeys, DictValues, Ended, Int, Iterator, List, ListDisplay, NoneType, Slice,
-    Str, Tuple, any_part, is_integer,
+    Bool, Dict, DictDisplay, DictItems, DictKeys, DictValues, Ended, Int, Iterator, List, ListDisplay, NoneType,
+    ObjectOf, Slice, Str, Tuple, any_part, is_integer,
 )
 from ..build import number, whole_number
 from ..protocol import Protocol, text_by_python, uncallable
@@ -87,7 +88,11 @@ class _Tuple(Protocol):
 
     def compare(self, op, x, y):
         if not isinstance(y.type, Tuple):
+            if isinstance(y.type, ObjectOf) and stands_for(x.type.cls) is y.type.cls:
+                raise NotNative(f"an argument of a derivative or batch is compared with {describe(y.type)} here, which "
+                                "is not compiled yet", "compare their attributes")
             return None
+        _check_not_written(x, COMPARISONS[op])
         if op == "==":
             return Call(tuples.equal, x, y)
         if op == "!=":
@@ -95,15 +100,19 @@ class _Tuple(Protocol):
         return Call(tuples.ordered, x, y, Const(Bool, op in ("<", "<=")), Const(Bool, op in ("<", ">")))
 
     def truth(self, x):
+        _check_not_written(x, "__bool__", "__len__")
         return number(bool(x.type.elements))
 
     def contains(self, x, item):
+        _check_not_written(x, "__contains__", "__iter__")
         return membership.contains(x, item)
 
     def length(self, x):
+        _check_not_written(x, "__len__")
         return number(len(x.type.elements))
 
     def getitem(self, x, i):
+        _check_not_written(x, "__getitem__")
         return _item_of(x, i, "tuple")
 
     def elements(self, x):
@@ -111,6 +120,7 @@ class _Tuple(Protocol):
                 for i, t in enumerate(x.type.elements)]
 
     def iterate(self, x):
+        _check_not_written(x, "__iter__")
         return Call(iteration.tuple_iterate, x) if x.type.elements else Apply(PACK, x, name=Ended.role)
 
     def reversed(self, x):
@@ -125,7 +135,19 @@ class _Tuple(Protocol):
         return found or _searched(x, name, args, kwargs)
 
     def call(self, x, args, kwargs):
-        raise uncallable(x, args)
+        function = None if x.type.cls is None else classes.own_method(x, "__call__")
+        if function is None:
+            raise uncallable(x, args)
+        return CallValue(function, x, *args, keywords=kwargs)
+
+
+def _check_not_written(x: Expr, *names: str) -> None:
+    """Refuse an operation of a named tuple that stands for a dataclass which says itself what the operation means."""
+    cls = x.type.cls and stands_for(x.type.cls)
+    for name in names if cls is not None and cls is not x.type.cls else ():
+        if is_written(cls, name):
+            raise NotNative(f"'{cls.__qualname__}' has its own {name}, which compiled code does not call for an "
+                            "argument of a derivative or batch", "write a method of another name")
 
 
 def _searched(x, name, args, kwargs):

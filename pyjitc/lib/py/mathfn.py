@@ -12,7 +12,7 @@ from ...ops.math import (
     COPYSIGN, COS, EXP, FABS, FLOOR, FMA, LDEXP, LOG, NEXTAFTER, POW, REMAINDER, ROUND, SIN, SQRT, STOPPED, TRUNC,
 )
 from ...types.kinds import Float, Int, uint64
-from ..build import provoked
+from ..build import by_value, outlined, provoked
 from .numbers import FLOAT_DIVISION, float_parts, float_rem
 
 INF, NAN, PI = math.inf, math.nan, math.pi
@@ -380,6 +380,7 @@ def lanczos_sum(x):
     return FDIV(polynomial_far(NUMERATOR, x), polynomial_far(DENOMINATOR, x))
 
 
+@outlined
 def whole_gamma(x):
     """(x - 1)!: exact in a double up to 22!."""
     result = 1.0
@@ -387,6 +388,9 @@ def whole_gamma(x):
         x = x - 1.0
         result = result * x
     return result
+
+
+by_value("py.gamma_rules", whole_gamma)
 
 
 def sin_pi(x):
@@ -463,7 +467,7 @@ def lgamma(x):
     if x == FLOOR(x) and x <= 2.0:
         if x <= 0.0:
             raise ValueError(DOMAIN)
-        return 0.0
+        return LOG(whole_gamma(x))  # 0.0, whose derivative is not
     size = FABS(x)
     if size < 1e-20:
         return -LOG(size)

@@ -91,6 +91,11 @@ class Builder(Appender):
                            self.op(a.FADD, self.op(a.FMUL, p, t), self.op(a.FMUL, q, r)))
         return self.op(a.FMUL, x, y)
 
+    def guarded_product(self, x: Value, y: Value) -> Value:
+        """x * y, and 0 where y is 0, although x may be infinite or NaN there. Its derivative is that of a product, also
+        where y is 0 and its change is not: see `guarded_factors`."""
+        return self.op(s.SELECT, self.is_zero(y), self.zero(y.type), self.fmul(x, y), guard=True)
+
     def fneg(self, x: Value) -> Value:
         if k.is_complex(x.type):
             return self.op(a.COMPLEX_MAKE, *(self.op(a.FNEG, part) for part in self.parts(x)))

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from ...ir.cfg import reverse_postorder
 from ...ir.core import SINGULAR, Function, Inst, Value
+from ...ops import arith as a
 from ...ops import control as c
 from ...ops import structure as s
 from ...types import kinds as k
@@ -12,16 +13,25 @@ from .activity import Classes
 from .builder import Builder
 from .targets import paths_of_arrays, written_parameters, written_places
 
-__all__ = ["check_disjoint", "copied", "copied_like", "entry_of", "guarded_term", "own_type", "plain_value",
-           "replace_arguments", "tuples_beside", "with_copies", "zeros"]
+__all__ = ["check_disjoint", "copied", "copied_like", "entry_of", "guarded_factors", "guarded_term", "own_type",
+           "plain_value", "replace_arguments", "tuples_beside", "with_copies", "zeros"]
 
 
 def guarded_term(b: Builder, inst, d: Value, g: Value) -> Value:
     """d * g, and 0 where g is 0, although d may be infinite or NaN there."""
-    term = b.fmul(d, g)
-    if not inst.op.traits & SINGULAR:
-        return term
-    return b.op(s.SELECT, b.is_zero(g), b.zero(g.type), term)
+    return b.guarded_product(d, g) if inst.op.traits & SINGULAR else b.fmul(d, g)
+
+
+def guarded_factors(inst: Inst) -> list[Value]:
+    """[x, y] where an instruction with the attribute `guard` chooses between 0 and the product x * y of floats, whose
+    derivative is guarded as well:
+        y == 0 ? 0 : x * y          has the change (y_ == 0 ? 0 : x * y_) + (y == 0 ? 0 : x_ * y)
+    Empty for products of other forms, such as complex ones: the derivative is that of the third operand."""
+    test, _, product = (x.inst for x in inst.args)
+    if test is None or product is None or test.op is not a.FEQ or product.op is not a.FMUL:
+        return []
+    y = test.args[0]
+    return [product.args[0], y] if y is product.args[1] else [product.args[1], y] if y is product.args[0] else []
 
 
 def plain_value(b: Builder, y: Value) -> Value:

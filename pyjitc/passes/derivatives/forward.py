@@ -19,7 +19,9 @@ from ...types import kinds as k
 from ...types.tangents import is_varying, tangent_type, varies
 from .activity import SAME, Activity, arrays_behind, is_filled, items_of, partials_of
 from .builder import Builder, refused
-from .common import copied, copied_like, entry_of, guarded_term, plain_value, put_in_place, tuples_beside, zeros
+from .common import (
+    copied, copied_like, entry_of, guarded_factors, guarded_term, plain_value, put_in_place, tuples_beside, zeros,
+)
 from .ruled import called, has_one_value, leaves_of, open_calls
 
 __all__ = ["push"]
@@ -154,6 +156,8 @@ class _Forward:
             dual[r] = self.zeros(b, r)
         elif op is mem.ARRAY_VIEW or op is s.RETYPE and type(r.type) is k.Array:
             dual[r] = b.again(inst, [self.tangent(inst.args[0]), *inst.args[1:]], tangent_type(r.type))
+        elif "guard" in inst.attrs:
+            dual[r] = self.of_guarded_product(b, inst)
         elif op is s.SELECT or op is s.CHOOSE or op is mem.ARRAY_COPY:
             dual[r] = b.op(op, inst.args[0], *map(self.tangent, inst.args[1:]))
         elif op is mem.ARRAY_LOAD or op is mem.SUM_EIGHTS:
@@ -183,6 +187,16 @@ class _Forward:
                     term = guarded_term(b, inst, d, dual[x])
                     total = term if total is None else b.fadd(total, term)
             dual[r] = total
+
+    def of_guarded_product(self, b, inst):
+        """The tangent of a product that is 0 where one factor is 0."""
+        factors = guarded_factors(inst)
+        if not factors:
+            return self.tangent(inst.args[2])
+        (x, y), dual = factors, self.dual
+        terms = [b.guarded_product(x, dual[y])] if y in dual else []
+        terms += [b.guarded_product(dual[x], y)] if x in dual else []
+        return terms[0] if len(terms) == 1 else b.fadd(*terms)
 
     def called(self, b, inst):
         """Compute the tangent of a library function with a rule of its own, which maps (operands, their tangents or

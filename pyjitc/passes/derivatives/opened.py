@@ -24,7 +24,7 @@ from .builder import Builder
 from .targets import written_again
 
 __all__ = ["end_blocks_at_raises", "enter_loops_once", "name_arrays_once", "open_cells", "open_unions",
-           "put_in_order"]
+           "put_in_order", "take_parts_again"]
 
 
 def end_blocks_at_raises(fn: Function) -> None:
@@ -149,6 +149,63 @@ def open_cells(fn: Function) -> bool:
     substitute(fn.blocks, replace)
     variables.build(fn)
     return True
+
+
+def take_parts_again(fn: Function) -> bool:
+    """Let a block that gets a part of an array on some paths, and nothing on others, take the part itself, so that the
+    array has no second name there. The backward pass of a branch reads such parts.
+    Before:  p: x = array_view a, n, m, s ; jump b(x)      b(y: float64[::1]): ...
+             q: z = undef ; jump b(z)
+    After:   p: jump b(n, m, s)                            b(i, j, k): y = array_view a, i, j, k ; ...
+             q: jump b(0, 0, 0)"""
+    found = False
+    known = None
+    for block in fn.blocks[1:]:
+        for p in [p for p in block.params if type(p.type) is k.Array and is_varying(p.type)]:
+            if known is None:
+                known = in_edges(fn.blocks), Dominators(fn), {x: one for one in fn.blocks for x in one.values()}
+            edges, dom, home = known
+            at = block.params.index(p)
+            arriving = [x for x in edges[block] if x[0] in dom.idom or x[0] is fn.entry]
+            parts = [_part_of(e.args[at]) for _, _, e in arriving]
+            roots = {part[0] for part in parts if part is not None}
+            if None not in parts or len(roots) != 1 or not all(x in home and dom.dominates(
+                    home[x], block) and home[x] is not block for x in roots):
+                continue
+            (root,) = roots
+            if any(part is not None and not part[1] for part in parts):
+                continue
+            places = [Value(k.Int) for _ in range(1 + 2 * p.type.ndim)]
+            for (source, inst, e), part in zip(arriving, parts):
+                b = Builder([], inst)
+                if part is None:
+                    given = [b.const(0, k.Int) for _ in places]
+                else:
+                    first, *offsets = [view.args[1] for view in part[1]]
+                    for offset in offsets:
+                        first = b.op(a.IADD, first, offset)
+                    given = [first, *part[1][-1].args[2:]]
+                before = source.insts.index(inst)
+                source.insts[before:before] = b.insts
+                e.args[at:at + 1] = given
+            block.params[at:at + 1] = places
+            b = Builder([], block.insts[0])
+            y = b.op(mem.ARRAY_VIEW, root, *places, type=p.type)
+            block.insts[0:0] = b.insts
+            substitute(fn.blocks, {p: y})
+            found, known = True, None
+    return found
+
+
+def _part_of(x: Value) -> tuple[Value, list[Inst]] | None:
+    """(the array that x is a part of, the views that lead from it to x); None for an array that is never read."""
+    views: list[Inst] = []
+    if x.inst is not None and x.inst.op is s.UNDEF:
+        return None
+    while x.inst is not None and x.inst.op is mem.ARRAY_VIEW:
+        views.insert(0, x.inst)
+        x = x.inst.args[0]
+    return x, views
 
 
 def put_in_order(fn: Function, helpers) -> bool:

@@ -9,6 +9,7 @@ from ...ops.control import BRANCH, INVOKE, JUMP, SWITCH
 from ...ops.derivative import Ruled
 from ...ops.nest import NESTS
 from ...ops.objects import FIELD_SET
+from ...ops.pyobject import PY_API, PY_CALL
 from ...types import kinds as k
 from ...types.tangents import holds_display
 from .. import dce, gvn, independent, inline, latches, messages, nests, ranges, simplify, unroll
@@ -17,7 +18,7 @@ from .activity import Activity, has_rule
 from .builder import Builder, refused
 from .recursion import give_rules, pack_closures, with_closures, without_closures
 from .ruled import has_one_value
-from .opened import name_arrays_once, open_cells, open_unions, put_in_order
+from .opened import name_arrays_once, open_cells, open_unions, put_in_order, take_parts_again
 from .owned import open_owned
 from .targets import store_into_parameter, writer
 
@@ -68,6 +69,8 @@ def whole(fn: Function, options, before: Callable, keeps_nests: bool, staying: s
             canonicalise(new, options)
     if keeps_nests and put_in_order(new, helpers):
         inline.run([new], options)
+        canonicalise(new, options)
+    if keeps_nests and take_parts_again(new):
         canonicalise(new, options)
     return new
 
@@ -138,6 +141,12 @@ def _check_repeatable(fn: Function) -> None:
             raise refused(*found, "the derivative runs this function again, since it is under pyjitc.checkpoint or "
                           "calls itself, and it assigns an attribute of an object here, which is not differentiated "
                           "yet", "use numbers, arrays and tuples in this function")
+        if any(i.op in (PY_CALL, PY_API) for i in (inst, *(
+                i for one in called for block in one.blocks for i in block.insts))):
+            raise refused(*found, "the derivative runs this function again, since it is under pyjitc.checkpoint or "
+                          "calls itself, and it lets the interpreter do this, which might draw random numbers or have "
+                          "another effect a second time",
+                          "do it before the call, and pass its result as an argument")
         raise refused(*found, "the derivative runs this function again, since it is under pyjitc.checkpoint or calls "
                       "itself, and it draws random numbers here, which would be others",
                       "draw them before the call, and pass them as arguments")

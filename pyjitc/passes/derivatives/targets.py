@@ -1,17 +1,20 @@
 """Which arrays an instruction may write into."""
 from __future__ import annotations
 
+from types import MethodDescriptorType
+
 from ...ir.cfg import blocks_after
 from ...ir.core import ELEMENTS, HOST, SAME_MEMORY, VIEW, Block, Edge, Function, Inst, Value, regions_written
 from ...ir.uses import passed
 from ...ops import memory as mem
-from ...ops.control import INVOKE
+from ...ops.containers import LIST_SORT
+from ...ops.control import CONST, INVOKE
 from ...ops.exceptions import EXC_THROW, THROW
 from ...ops.nest import NEST, NEST_INTO, NESTS, kernels
 from ...ops.objects import FIELD_SET
 from ...ops.structure import CHOOSE, SELECT, TUPLE_AT, TUPLE_GET, TUPLE_MAKE
-from ...ops.pyobject import PY_CALL
-from ...types.kinds import Array, Tuple, any_part
+from ...ops.pyobject import PY_API, PY_BOX, PY_CALL
+from ...types.kinds import Array, Container, NoneType, Slice, Str, Tuple, Union, all_parts, any_part, is_number
 from .activity import Classes, arrays_behind, holds_memory, written
 
 __all__ = ["among_parameters", "names_behind", "paths_of_arrays", "store_into_parameter", "targets", "writer",
@@ -151,8 +154,39 @@ def writer(fn: Function, region: int, seen: set[tuple[Function, bool]] | None = 
                 if found is not None:
                     return (fn, inst) if callee.library else found
             elif not writes_only(inst, ~region) and not (raises and inst.op.effects & HOST and inst.op is not PY_CALL):
-                return fn, inst
+                if not _works_on_data(inst):
+                    return fn, inst
     return None
+
+
+def _works_on_data(inst: Inst) -> bool:
+    """Whether an operation of the interpreter has numbers, arrays and built-in containers of these as operands, and
+    runs no code of the program: the calls of NumPy that join the items of a list, and operators and methods of
+    lists."""
+    if inst.op is LIST_SORT:
+        return _is_data(inst.args[0].type)
+    if inst.op is PY_CALL:
+        return all([_is_boxed_data(x) or _is_known_function(x) for x in inst.args])
+    return inst.op is PY_API and all(map(_is_boxed_data, inst.args))
+
+
+def _is_boxed_data(x: Value) -> bool:
+    made = x.inst
+    return made is not None and (made.op is CONST and isinstance(made.attrs["value"], (int, float, complex, str)) or
+                                 made.op is PY_BOX and _is_data(made.args[0].type))
+
+
+def _is_known_function(x: Value) -> bool:
+    """Whether x is a function of NumPy, but none that draws random numbers, or a method of lists."""
+    function = x.inst.attrs["value"] if x.inst is not None and x.inst.op is CONST else None
+    if type(function) is MethodDescriptorType:
+        return function.__objclass__ is list
+    return getattr(function, "__module__", None) == "numpy" or getattr(function, "__name__", "") == "joined_in_order"
+
+
+def _is_data(t) -> bool:
+    return all([isinstance(part, (Array, Container, Tuple, Slice, Union)) or is_number(part) or part in (Str, NoneType)
+                for part in all_parts(t)])
 
 
 def written_parameters(fn: Function) -> set[Value]:

@@ -233,7 +233,8 @@ def sinc(x):
     t = np.pi * np.asarray(x)
     if t.dtype.kind == "f":
         y = np.where(t != 0, t, np.finfo(t.dtype).eps)
-        return whole(np.sin(y) / y)
+        # at 0 the first terms of the series, which have the derivatives of sinc
+        return whole(np.where(t != 0, np.sin(y) / y, 1 - t * t * (1 / 6 - t * t * (1 / 120 - t * t / 5040))))
     y = np.where(t != 0, t, t.dtype.type(1e-20))
     return whole(np.sin(y) / y)
 
