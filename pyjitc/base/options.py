@@ -39,7 +39,8 @@ class Options(Named, fields="boundscheck overflow fastmath nogil error_model deb
     __slots__ = ()
 
 
-# declared: set by njit(signature): a type without an order accepts arrays of every order; objects: set by jit: the
+# declared: set by njit(signature): a type without an order accepts arrays of every order; "only" where that is the
+# only signature, so that calls convert numbers to its types; objects: set by jit: the
 # interpreter does operations without a native form; races: set by debug="races"; numba: set by pyjitc.numba: the
 # function is compiled with the semantics of Numba where these accept more programs (lib/extended.py). After a refusal
 # it is "constants": constants that a function of the program passes to another one are compile-time constants there; or
