@@ -1,11 +1,11 @@
 """Decide which of a program's functions LLVM inlines, so that the size of a module is proportional to the program's.
 
 A function of a few instructions is always inlined, and so is a larger one that the program marks with
-`inline="always"`, as long as all copies of it are not too many instructions. Its callees may be as small, and their callees too, so the size of a
-function includes the callees that are inlined into it; if it has become large in this way it is not inlined. For all
-other functions LLVM decides, unless there are so many calls that the copies would be most of the module, or the calls
-take no time beside the function: it is large, or the calls are not in loops. LLVM inlines what is called once after it
-has optimised it, and optimises it a second time.
+`inline="always"`, as long as all copies of it are not too many instructions. Its callees may be as small, and their
+callees too, so the size of a function includes the callees that are inlined into it; if it has become large in this way
+it is not inlined. For all other functions LLVM decides, unless there are so many calls that the copies would be most of
+the module, or the calls take no time beside the function: it is large, or the calls are not in loops. LLVM inlines what
+is called once after it has optimised it, and optimises it a second time.
 """
 from __future__ import annotations
 
