@@ -82,8 +82,8 @@ class CompiledFunction(Pickled, Callable_):
     """A compiled function. It behaves as the Python function it was made from, `py_func`; see `njit`."""
 
     __slots__ = ("py_func", "options", "_natives", "_order", "_retired", "_failures", "_declared", "_asked", "_direct",
-                 "_refusals", "_code", "_simple", "_binder", "_given_up", "_counts", "_stand_ins", "_plans", "__dict__",
-                 "__weakref__")
+                 "_refusals", "_code", "_simple", "_binder", "_given_up", "_counts", "_stand_ins", "_plans", "_only",
+                 "__dict__", "__weakref__")
     __pyjitc_constant__ = True
 
     def __init__(self, function: FunctionType, options: Options, declared=()):
@@ -95,6 +95,8 @@ class CompiledFunction(Pickled, Callable_):
         self._failures: dict = {}
         self._declared: list[Signature] = []
         self._asked: set[tuple[Type, ...]] = set()  # types of the specialisations that calls have compiled
+        # types of the only declared signature: its code converts numbers, and is the last of the chain
+        self._only: tuple[Type, ...] | None = None
         self._binder = Binder(function)
         self._given_up = False
         self._refusals = 0  # how often code was compiled again because objects to which it refers have changed
@@ -113,6 +115,7 @@ class CompiledFunction(Pickled, Callable_):
             describe(self, function)
             self._direct = _Direct()
             describe(self._direct, function)
+        self._only = self._as_compiled(declared[0]).args if len(declared) == 1 else None
         for signature in declared:
             self.compile(signature)
         self._declared = [self._as_compiled(s) for s in declared]
@@ -321,7 +324,9 @@ class CompiledFunction(Pickled, Callable_):
         return True
 
     def _options_of(self, types) -> Options:
-        return self.options._replace(declared=True) if types in self._asked else self.options
+        if types not in self._asked:
+            return self.options
+        return self.options._replace(declared="only" if types == self._only else True)
 
     def _raise_known_failure(self, types) -> None:
         error = self._failures.get(types)
@@ -335,7 +340,7 @@ class CompiledFunction(Pickled, Callable_):
         self._natives[types] = native
         if old is not None:
             self._order.remove(types)
-        self._order.insert(0, types)
+        self._order.insert(len(self._order) if types == self._only else 0, types)
         self._rechain()
         if old is not None:
             self._retire(old)
@@ -547,6 +552,7 @@ class CompiledFunction(Pickled, Callable_):
         # calls compile it, once the values that it captures exist
         self._declared = [_signature.Signature(*s) for s in declared]
         self._asked.update(s.args for s in self._declared)
+        self._only = self._declared[0].args if len(self._declared) == 1 else None
         if again is not None:
             self.__trees__ = _trees.Trees(self, again)
 

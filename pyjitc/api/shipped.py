@@ -64,6 +64,8 @@ class ShippedFunction(CompiledFunction):
             self._declared.append(_signature.Signature(types))
             if asked:
                 self._asked.add(types)
+            if asked == "only":
+                self._only = types
 
     def _options_of(self, types):
         return super()._options_of(types)._replace(cache=True)  # where the code is

@@ -30,7 +30,7 @@ class Options(Named, fields="boundscheck overflow fastmath nogil error_model deb
       'races': raise RaceError where two iterations of a parallel loop access one element of an array, and one writes
       it: the calls are interpreted.
     - `cache`: store compiled code on disk, where later processes find it.
-    - `inline`: a hint for calls of this function from compiled code, 'auto', 'always' or 'never'.
+    - `inline`: a hint for calls of this function from compiled code, 'auto', 'always' (within a limit) or 'never'.
     - `parallel`: divide the iterations of loops over `prange`, and of whole-array expressions, among threads.
     - `errstate`: check NumPy's operations for floating-point errors, and warn or raise as np.errstate and np.seterr
       say; programs with an np.errstate that does more than ignore errors are compiled with this option.
@@ -39,7 +39,8 @@ class Options(Named, fields="boundscheck overflow fastmath nogil error_model deb
     __slots__ = ()
 
 
-# declared: set by njit(signature): a type without an order accepts arrays of every order; objects: set by jit: the
+# declared: set by njit(signature): a type without an order accepts arrays of every order; "only" where that is the
+# only signature, so that calls convert numbers to its types; objects: set by jit: the
 # interpreter does operations without a native form; races: set by debug="races"; numba: set by pyjitc.numba: the
 # function is compiled with the semantics of Numba where these accept more programs (lib/extended.py). After a refusal
 # it is "constants": constants that a function of the program passes to another one are compile-time constants there; or

@@ -52,7 +52,7 @@ class Emitter:
         self.borrowed: list[str] = []  # objects that are attributes of others, where the program may replace them
         self.looks = 0  # how many items of a list are checked when it is unboxed; -1: all
         self.computed: dict[tuple[str, str], list[str]] = {}
-        self.any_order = module.options.declared  # whether types are declared, and accept arrays of stricter types
+        self.any_order = bool(module.options.declared)  # whether declared types accept arrays of stricter types
         self.any_layout = False  # whether a type without an order accepts arrays in C or Fortran order
         self.array_class: type | None = None  # the class of the array that is unboxed; None: ndarray
         self.leaving = False  # whether the code is on a path that leaves the function after a failure

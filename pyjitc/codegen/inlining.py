@@ -1,10 +1,11 @@
 """Decide which of a program's functions LLVM inlines, so that the size of a module is proportional to the program's.
 
-A function of a few instructions is always inlined. Its callees may be as small, and their callees too, so the size of a
-function includes the callees that are inlined into it; if it has become large in this way it is not inlined. For all
-other functions LLVM decides, unless there are so many calls that the copies would be most of the module, or the calls
-take no time beside the function: it is large, or the calls are not in loops. LLVM inlines what is called once after it
-has optimised it, and optimises it a second time.
+A function of a few instructions is always inlined, and so is a larger one that the program marks with
+`inline="always"`, as long as all copies of it are not too many instructions. Its callees may be as small, and their
+callees too, so the size of a function includes the callees that are inlined into it; if it has become large in this way
+it is not inlined. For all other functions LLVM decides, unless there are so many calls that the copies would be most of
+the module, or the calls take no time beside the function: it is large, or the calls are not in loops. LLVM inlines what
+is called once after it has optimised it, and optimises it a second time.
 """
 from __future__ import annotations
 
@@ -17,6 +18,7 @@ __all__ = ["callees", "callees_first", "decide", "is_outlined"]
 
 GROWN = 240  # the most instructions of an inlined function, including those of its inlined callees
 COPIES = 4000  # instructions of all copies of one larger function, for all of its calls
+ASKED = 1200  # instructions of all copies of a function that the program marks with inline="always"
 ONCE = 60  # the most instructions of a function that LLVM may inline where no call of it is in a loop
 LEAST = 40  # instructions of the smallest library function that is an image of its own (library.py)
 
@@ -47,7 +49,9 @@ def decide(functions: list[ir.Function], small: float = SMALL, grown: int = GROW
         weight[fn] = own + sum(count * weight[callee] for callee, count in sites[fn].items()
                                if callee in weight and callee.flags.llvm_inline == "always")
         way = ""
-        if own <= small:
+        if fn.flags.asks_inline and weight[fn] * total.get(fn, 0) <= ASKED:
+            way = "always"
+        elif own <= small:
             way = "always" if weight[fn] <= grown else "never"
         elif own * total.get(fn, 0) > copies or fn in total and (own > grown or own > ONCE and fn not in repeated):
             way = "never"

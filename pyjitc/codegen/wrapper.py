@@ -19,7 +19,7 @@ from ..base.named import Named
 from ..ir import core as ir
 from ..runtime import platform
 from ..runtime.dispatcher import Anew
-from ..types.kinds import Bool, Float, Int, NoneType, Object, Str
+from ..types.kinds import Bool, Float, Int, NoneType, Object, Str, float32, uint64
 from . import box
 from .emitter import Emitter
 from .leaves import components, load, require
@@ -94,8 +94,7 @@ def add_stub(module: Module, fn: ir.Function, spec: Spec, nogil: bool = False) -
         pointer = e.assign(f"load ptr, ptr {where}, align 8")
         if t is Object:
             _require_foreign(e, i, pointer)
-        opened = _open_declared(e, t, pointer) if e.any_order and t in (Int, Float) else box.unbox(
-            e, t, pointer, "miss")
+        opened = _open_declared(e, t, pointer) if e.any_order else box.unbox(e, t, pointer, "miss")
         if t.holder:
             _require_others(e, t, pointer, holders)
         if keep:
@@ -120,26 +119,72 @@ def add_stub(module: Module, fn: ir.Function, spec: Spec, nogil: bool = False) -
 
 
 def _open_declared(e: _Stub, t, pointer: str) -> list[str]:
-    """Unbox a number of 64 bits for a parameter that is declared with such a type. A NumPy number is accepted like a
-    Python one, since it has the same bits."""
-    scalars = [np.float64] if t is Float else [np.dtype(c).type for c in "lq" if np.dtype(c).itemsize == 8]
-    found = load(e, "ptr", pointer, platform.OB_TYPE)
-    of_numpy, of_python, done = e.label("scalar"), e.label("number"), e.label("opened")
-    is_numpy = None
-    for cls in dict.fromkeys(scalars):
-        one = e.assign(f"icmp eq ptr {found}, {e.object(cls)}")
-        is_numpy = one if is_numpy is None else e.assign(f"or i1 {is_numpy}, {one}")
-    e.branch(is_numpy, of_numpy, of_python)
-    e.start(of_numpy)
-    kind, = components(t)
-    held = load(e, kind, pointer, platform.SCALAR_VALUE)
-    e.jump(done)
-    e.start(of_python)
+    """Unbox a number for a parameter that is declared with type t. For one of 64 bits a NumPy number is accepted like a
+    Python one, since it has the same bits; under the only signature Python's numbers are converted, too. What such a
+    conversion would change, or refuse, is left to the slow path."""
+    ways: list[tuple] = []  # (classes, the function that unboxes an object of one of them)
+    kind = components(t)[0] if t.parts is None else ""
+    if t in (Int, Float):
+        scalars = [np.float64] if t is Float else [np.dtype(c).type for c in "lq" if np.dtype(c).itemsize == 8]
+        ways.append(([e.object(cls) for cls in dict.fromkeys(scalars)],
+                     lambda: load(e, kind, pointer, platform.SCALAR_VALUE)))
+    if e.module.options.declared == "only":
+        if t in (Float, float32):
+            ways.append(([e.external("PyLong_Type")], lambda: _narrowed(e, t, e.assign(
+                f"sitofp i64 {box.unbox(e, Int, pointer, 'miss')[0]} to double"))))
+        if t is float32:
+            ways.append(([e.external("PyFloat_Type")],
+                         lambda: _narrowed(e, t, load(e, "double", pointer, platform.FLOAT_VALUE))))
+        if t is uint64:
+            ways.append(([e.external("PyLong_Type")], lambda: _open_natural(e, pointer)))
+    if not ways:
+        return box.unbox(e, t, pointer, "miss")
+    found, done, arms = load(e, "ptr", pointer, platform.OB_TYPE), e.label("opened"), []
+    for classes, opened in ways:
+        same = None
+        for cls in classes:
+            one = e.assign(f"icmp eq ptr {found}, {cls}")
+            same = one if same is None else e.assign(f"or i1 {same}, {one}")
+        this, other = e.label("number"), e.label("other")
+        e.branch(same, this, other)
+        e.start(this)
+        arms.append((opened(), e.current))
+        e.jump(done)
+        e.start(other)
     value, = box.unbox(e, t, pointer, "miss")
-    here = e.current
+    arms.append((value, e.current))
     e.jump(done)
     e.start(done)
-    return [e.phi(kind, [(held, of_numpy), (value, here)])]
+    return [e.phi(kind, arms)]
+
+
+def _narrowed(e: _Stub, t, value: str) -> str:
+    """A double as a value of t. A finite number that is too large for float32 makes NumPy warn, and so is refused."""
+    if t is Float:
+        return value
+    narrow = e.assign(f"fptrunc double {value} to float")
+    sizes = [e.assign(f"call {kind} @llvm.fabs.{name}({kind} {x})") for kind, name, x in (
+        ("double", "f64", value), ("float", "f32", narrow))]
+    infinite = e.assign(f"fcmp oeq float {sizes[1]}, 0x7FF0000000000000")
+    finite = e.assign(f"fcmp one double {sizes[0]}, 0x7FF0000000000000")
+    require(e, e.assign(f"xor i1 {e.assign(f'and i1 {infinite}, {finite}')}, true"), "miss")
+    return narrow
+
+
+def _open_natural(e: _Stub, pointer: str) -> str:
+    """Unbox a Python int from 0 to 2**64 - 1."""
+    value = e.assign(f"call i64 @PyLong_AsUnsignedLongLong(ptr {pointer})")
+    wrong, good = e.label("wrong"), e.label("natural")
+    ask = e.label("ask")
+    e.branch(e.assign(f"icmp eq i64 {value}, -1"), ask, good)
+    e.start(ask)
+    error = e.assign("call ptr @PyErr_Occurred()")
+    e.branch(e.assign(f"icmp eq ptr {error}, null"), good, wrong)
+    e.start(wrong)
+    e.line("call void @PyErr_Clear()")
+    e.jump("miss")
+    e.start(good)
+    return value
 
 
 def _require_others(e: _Stub, t, pointer: str, holders: list[tuple]) -> None:

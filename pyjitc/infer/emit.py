@@ -45,6 +45,8 @@ def emit(session, entry) -> list[ir.Function]:
             spec.typed.flags = session.library.flags.get(code, spec.typed.flags)
             if session.options.parallel or code in session.parallel:
                 spec.typed.flags = spec.typed.flags._replace(parallel=True)
+            if code in session.inlined:
+                spec.typed.flags = spec.typed.flags._replace(asks_inline=True)
             if proto.library:
                 spec.typed.memo["spec"] = spec
                 session.library.declare(spec.typed, code, spec.args)

@@ -183,6 +183,7 @@ class Session:
         self.growing: set = set()  # functions that call themselves with types nested ever more deeply
         self.doubtful: dict = {}  # (analysis, instruction) where a name has no value and another was probably meant
         self.parallel: set = set()  # code of functions with parallel loops, whatever the options say
+        self.inlined: set = set()  # code of functions that are called, and have the option inline="always"
         self.hashed: dict[int, tuple] = {}  # id of a tuple -> (the tuple, its key)
 
     def variable(self, content=None, name: str | None = None) -> Content:
@@ -437,11 +438,13 @@ class Session:
         return found[1]
 
     def note_options(self, target: Any) -> None:
-        """Record an option of a compiled function that is called which also holds in its callers: that its loops are
-        parallel."""
+        """Record options of a compiled function that is called which also hold in its callers: that its loops are
+        parallel, and that its calls are inlined."""
         options = getattr(target, "options", None) if isinstance(target, Callable_) else None
         if options is not None and options.parallel:
             self.parallel.add(target.py_func.__code__)
+        if options is not None and options.inline == "always":
+            self.inlined.add(target.py_func.__code__)
 
     @staticmethod
     def function_of(target):

@@ -104,6 +104,10 @@ class FunctionFlags(Named):
     """The function may call itself, directly or through others. Set by codegen/compile.py; read by codegen/function.py
     and codegen/inlining.py."""
 
+    asks_inline: bool = False
+    """The program asks with `inline="always"` that calls of the function are inlined. Set by infer/emit.py; read by
+    codegen/inlining.py."""
+
     llvm_inline: str = ""
     """"always" or "never": whether LLVM inlines the function; "" where that is for LLVM to decide. Set by
     codegen/inlining.py; read by codegen/function.py and codegen/nvptx.py."""

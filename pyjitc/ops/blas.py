@@ -70,7 +70,7 @@ def _lower(e, inst, *operands):
     return []
 
 
-def _call(*operands, name, letters="", result=None):
+def _call(*operands, name, letters="", result=None, writes="all"):
     """The Python function that makes the same call as the lowering."""
     dtype = next(x.dtype for x in operands if isinstance(x, np.ndarray))
     kept = [np.array(ord(c), np.int8) for c in letters]
@@ -95,7 +95,8 @@ def _call(*operands, name, letters="", result=None):
 BLAS = Op("blas", _rule, reads(ELEMENTS) | writes(ELEMENTS), lower=_lower, partials=NO_RULE, eval=_call,
           eval_attrs=True,
           doc="the BLAS or LAPACK function {name} for the type of the first array; {letters}: constant options that "
-              "come first; {result}: 'number', or 'info' for the status of LAPACK, whose argument is added",
+              "come first; {result}: 'number', or 'info' for the status of LAPACK, whose argument is added; {writes}: "
+              "which of the arrays it writes, 'none', 'last' or 'all', which is meant where nothing is said",
           traits=KEEPS_NONE | WRITES_OPERANDS)
 
 

@@ -659,14 +659,14 @@ ADD_ROWS = Op("add_rows", lambda types, attrs: None, reads(ELEMENTS) | writes(EL
               doc="add_rows {count} (sums, a, b, i, p, j, n): the product of {count} rows of a, from row i on, and "
                   f"{ROWS} rows of b, from row p on, is added to n columns of sums, from column j on, for float32 or "
                   "float64; sums is a new array in C order, and the elements of a row of b lie side by side",
-              traits=KEEPS_NONE | WRITES_OPERANDS)
+              traits=KEEPS_NONE | WRITES_OPERANDS | WRITES_FIRST)
 SMALL_PRODUCT = Op("small_product", lambda types, attrs: None, reads(ELEMENTS) | writes(ELEMENTS), partials=NO_RULE,
                    eval=_small_product, lower=_small_product_lower,
                    doc="small_product (c, a, b, first, count): c[...] = a @ b for matrices of float32 or float64; "
                        "where c is a stack, for `count` of its matrices from index `first` on, and a and b are each a "
                        "stack or one matrix; each element adds up its terms in order. c shares no memory with a and "
                        "b, and the elements of a row of b and of c are contiguous; it handles no signals",
-                   traits=KEEPS_NONE | WRITES_OPERANDS)
+                   traits=KEEPS_NONE | WRITES_OPERANDS | WRITES_FIRST)
 HIDDEN = Op("hidden", lambda types, attrs: types[0], PURE, lower=_hidden_lower,
             partials=lambda b, x, out: (b.const(1.0),),
             doc="the same number, hidden from the optimiser: neither the passes nor LLVM know anything about it",

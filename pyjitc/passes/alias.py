@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from ..ir.core import (
     ALLOCATES, CELLS, COUNTS, ELEMENTS, ERRORS, HOST, NEW_MEMORY, RAISES, RANDOM, READS, SLOTS, VIEW, WRITES,
-    WRITES_OPERANDS, Block, Function, Inst, Value, regions_read, regions_written, writes,
+    WRITES_FIRST, WRITES_OPERANDS, Block, Function, Inst, Value, regions_read, regions_written, writes,
 )
 from ..ops import memory as m
 from ..ops.control import INVOKE
@@ -116,7 +116,13 @@ class Aliases:
             return []
         if not regions_written(op.effects) & ELEMENTS:
             return []
-        return [v for v in inst.args if isinstance(v.type, Array)] if op.traits & WRITES_OPERANDS else None
+        if not op.traits & WRITES_OPERANDS:
+            return None
+        arrays = [v for v in inst.args if isinstance(v.type, Array)]
+        if op.traits & WRITES_FIRST:
+            return arrays[:1]
+        which = inst.attrs.get("writes", "all")
+        return arrays if which == "all" else arrays[-1:] if which == "last" else []
 
     def writes(self, inst: Inst) -> bool:
         """Whether an instruction changes memory that some computation may read."""

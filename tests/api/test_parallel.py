@@ -2491,3 +2491,33 @@ def test_a_variable_that_a_loop_inside_may_leave_as_it_was_is_carried():
 
     with pytest.raises(CompileError, match="goes from one iteration"):
         njit(parallel=True)(last_below)(np.arange(5.0), 3.0)
+
+
+def rows_by_library(statement):
+    """A function that stores a number of each row of X in a parallel loop, from arrays of the program and NumPy."""
+    names = {"np": np, "prange": prange}
+    exec(f"def f(X, S, out):\n    for i in prange(len(X)):\n        out[i] = {statement}\n    return out\n", names)
+    return names["f"]
+
+
+@pytest.mark.parametrize("statement", [
+    "np.dot(X[i], X[i])", "np.linalg.norm(X[i])", "np.linalg.norm(X[i] - X[0])", "(S @ X[i])[0]", "X[i] @ S @ X[i]",
+    "np.sum(X[i] @ S)", "(S @ S)[0, i % 3]", "(S @ S.T)[1, 0]", "np.einsum('i,i->', X[i], X[1])",
+    "np.linalg.cholesky(S @ S.T + np.eye(31))[0, 0]", "np.argsort(X[i], kind='quicksort')[3]",
+    "X[i].argsort(kind='mergesort')[0]", "np.sort(X[i], kind='heapsort')[2]"])
+def test_products_and_sorts_of_rows_run_on_threads(statement):
+    function, args = rows_by_library(statement), (M[:400], M[:31, :31].copy(), np.zeros(400))
+    found = [one.name for one in regions(function, *args)]
+    assert found[0].startswith("f.")
+    agree(function, *args, rtol=1e-9, outlined=len(found))  # the library has loops of its own
+
+
+def test_a_row_that_is_an_operand_of_a_product_and_its_result_is_seen():
+    def shifted(X, S):
+        for i in prange(len(X) - 1):
+            X[i + 1] = S @ X[i]
+        return X
+
+    with pytest.warns(ParallelWarning, match="change elements of 'X' that they also read"):
+        found = njit(parallel=True)(shifted)(M[:40].copy(), M[:31, :31].copy())
+    np.testing.assert_allclose(found, shifted(M[:40].copy(), M[:31, :31].copy()), rtol=1e-9)

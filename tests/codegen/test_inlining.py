@@ -78,6 +78,38 @@ def test_a_function_that_runs_once_stays_a_call(program, stays, monkeypatch):
     assert ("noinline" in head_of("work", program.__name__, texts)) == stays
 
 
+asked = njit(inline="always")(work.py_func)
+
+
+def once_as_asked(a, n):
+    return asked(a, n)
+
+
+def test_a_function_with_inline_always_is_inlined_although_it_runs_once(monkeypatch):
+    texts = []
+    to_object = link.to_object
+    monkeypatch.setattr(link, "to_object", lambda text, *more: texts.append(text) or to_object(text, *more))
+    assert njit(once_as_asked, cache=False)(np.arange(5.0), 3) == work.py_func(np.arange(5.0), 3)
+    assert "alwaysinline" in head_of("work", "once_as_asked", texts)
+
+
+def test_copies_of_functions_with_inline_always_are_limited(monkeypatch):
+    """Each function calls the one before it twice."""
+    texts, names = [], {"njit": njit}
+    to_object = link.to_object
+    monkeypatch.setattr(link, "to_object", lambda text, *more: texts.append(text) or to_object(text, *more))
+    steps = "".join(f"    x = x * {k} % 1000 + y // {k}\n" for k in range(3, 9))
+    exec("".join(f"@njit(inline='always')\ndef g{n}(x, y):\n{steps}    return " + (
+        f"g{n - 1}(x, y) + g{n - 1}(y, x)\n" if n else "x + y\n") for n in range(16))
+        + "def f(x, y):\n    return g15(x, y)\n", names)
+    compiled = njit(names["f"], cache=False)
+    assert compiled(3, 4) == compiled.py_func(3, 4)
+    text = next(text for text in texts if ".g15(" in text)
+    marked = [f"g{n}" for n in range(16) if re.search(rf"(?m)^define internal .*\.g{n}\(.*alwaysinline", text)]
+    assert 3 <= len(marked) <= 13, marked
+
+
+
 def doubled(a, b):
     for i in prange(len(a)):
         b[i] = a[i] * 2

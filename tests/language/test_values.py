@@ -781,3 +781,20 @@ def test_wrong_arguments_of_a_named_tuple_have_the_interpreters_message(call):
     with pytest.raises(TypeError) as found:
         njit(call)()
     assert str(found.value).splitlines()[0] == str(expected.value)
+
+
+NAMES = tuple("abcdefghijklmn")
+
+
+def test_a_constant_is_searched_in_constants_when_the_function_is_compiled(monkeypatch, capsys):
+    def kinds(x):
+        kind, number = "c", 7
+        if kind not in NAMES or number in (1, 2, 3, 4, 5, 6, 8, 9, 10, True):
+            raise ValueError(kind)
+        return x + ("z" in NAMES), number in (1, 2, 3, 4, 5, 6.0, 7.0, 8, 9, 10), True in (2, 3, 4, 5, 6, 7, 8, 9, 1)
+
+    monkeypatch.setenv("PYJITC_DUMP", "typed")
+    assert njit(kinds, cache=False)(2) == kinds(2) == (2, True, True)
+    assert "contains" not in capsys.readouterr().err
+    assert njit(lambda kind: kind in NAMES, cache=False)("n")
+    assert "contains" in capsys.readouterr().err

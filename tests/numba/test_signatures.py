@@ -2,6 +2,7 @@
 import array
 import copy
 import enum
+import math
 import os
 import pathlib
 import pickle
@@ -49,6 +50,48 @@ def test_declared_as_uint64():
     exact(f(np.int64(6), 3), 2)
     with pytest.raises(TypeError, match="No matching definition for argument type"):
         f("6", 3)
+
+
+@pytest.mark.parametrize("declared, given", [
+    ("uint64", 5), ("uint64", 0), ("uint64", 2 ** 30), ("uint64", 2 ** 63 - 1), ("uint64", 2 ** 63),
+    ("uint64", 2 ** 64 - 1), ("float64", 5), ("float64", -2 ** 62 - 1), ("float64", -2 ** 63), ("float32", 3),
+    ("float32", 2 ** 53 + 1), ("float32", 0.1), ("float32", math.inf), ("float32", -0.0), ("float32", 1e-46)])
+def test_code_of_the_only_signature_converts_numbers_of_python(monkeypatch, declared, given):
+    f = nb.njit(f"{declared}({declared})")(lambda x: x)
+    wanted = getattr(np, declared)(given).item()
+    exact(f(given), wanted)
+
+    def slow(*args):
+        raise AssertionError("the slow path was used")
+
+    for name in ("_answer", "_as_before"):
+        monkeypatch.setattr(type(f), name, slow)
+    exact(f(given), wanted)
+
+
+def test_what_the_only_signature_cannot_convert():
+    f = nb.njit("uint64(uint64)")(lambda x: x)
+    for given in (-1, -2 ** 40, -2 ** 63):
+        with pytest.raises(OverflowError, match="can't convert negative int to unsigned"):
+            f(given)
+    for given in (2 ** 64, -2 ** 64):
+        with pytest.raises(OverflowError):
+            f(given)
+    exact(f(True), 1)
+    g = nb.njit("float32(float32)")(lambda x: x)
+    with pytest.warns(RuntimeWarning, match="overflow"):
+        exact(g(1e300), math.inf)
+    assert math.isnan(g(math.nan))
+
+
+def test_later_signatures_come_before_the_only_declared_one():
+    f = pyjitc.njit("float64(float64)")(lambda x: x + 1)
+    exact(f(2), 3.0)
+    f.compile("(int64,)")
+    exact(f(2), 3)
+    f.recompile()
+    exact(f(2), 3)
+    exact(f(2.0), 3.0)
 
 
 def test_declared_as_float32():

@@ -75,6 +75,8 @@ def _among_constants(values: tuple, x: Expr) -> Expr | None:
     """`x in values` for a tuple of constants, by a search. None if x has a type whose numbers cannot be ordered
     together with these constants."""
     t = x.type
+    if x.known and type(x.value) in (str, int, bool):
+        return Const(Bool, x.value in values)
     if t is Str:
         texts = frozenset(v for v in values if type(v) is str)
         operands = Const(Object, texts), Apply(pyobject.PY_BOX, x)

@@ -64,7 +64,8 @@ def vector_dot(a, b):
 def long_dot(a, b):
     worked(len(a))
     if a.strides[0] > 0 and b.strides[0] > 0 and a.strides[0] % a.itemsize == 0 and b.strides[0] % b.itemsize == 0:
-        return BLAS(len(a), a, a.strides[0] // a.itemsize, b, b.strides[0] // a.itemsize, name="dot", result="number")
+        return BLAS(len(a), a, a.strides[0] // a.itemsize, b, b.strides[0] // a.itemsize, name="dot", result="number",
+                    writes="none")
     return DOT(a, b)
 
 
@@ -85,7 +86,7 @@ def other_dot(a, b):
         if n >= 64 and side_by_side(a) and side_by_side(b):
             # a product with a matrix of one row: BLAS functions with complex results have no common calling convention
             y = np.empty(1, a.dtype)
-            BLAS(True, n, 1, 1.0, a, n, b, 1, 0.0, y, 1, name="gemv")
+            BLAS(True, n, 1, 1.0, a, n, b, 1, 0.0, y, 1, name="gemv", writes="last")
             return y[0]
         return plain_dot(a, b, n)
     else:
@@ -183,7 +184,8 @@ def matvec(y, a, x):
             worked(IMUL(m, n))
             BLAS(rows, n if rows else m, m if rows else n, 1.0,
                  a, lead(a.strides[0], a.itemsize, n) if rows else lead(a.strides[1], a.itemsize, m),
-                 x, x.strides[0] // x.itemsize, 0.0, y, y.strides[0] // y.itemsize, name="gemv")
+                 x, x.strides[0] // x.itemsize, 0.0, y, y.strides[0] // y.itemsize, name="gemv",
+                 writes="last")
     else:
         plain_matvec(y, a, x)
 
@@ -363,7 +365,7 @@ def matmat(c, a, b):
             if same:  # a matrix times its own transpose: the result is symmetric to the last bit, as in NumPy
                 BLAS(rows_a, m, inner, 1.0, a, lead(a.strides[0], a.itemsize, inner) if rows_a
                      else lead(a.strides[1], a.itemsize, m),
-                     0.0, c, n, name="syrk", letters="U")
+                     0.0, c, n, name="syrk", letters="U", writes="last")
                 mirror(c)
                 return
             rows_b = blas_rows(b)
@@ -378,7 +380,7 @@ def matmat(c, a, b):
             BLAS(not rows_b, not rows_a, n, m, inner, 1.0,
                  b, lead(b.strides[0], b.itemsize, n) if rows_b else lead(b.strides[1], b.itemsize, inner),
                  a, lead(a.strides[0], a.itemsize, inner) if rows_a else lead(a.strides[1], a.itemsize, m),
-                 0.0, c, n, name="gemm")
+                 0.0, c, n, name="gemm", writes="last")
     else:
         own_matmat(c, a, b)
 
