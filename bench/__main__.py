@@ -70,7 +70,13 @@ def main(arguments=None) -> int:
             readme.update(path, results, options.use or options.json)
         except WrongFile as error:
             parser.error(str(error))
-    return _verdict(results, old, (lambda row: None) if options.use else partial(_again, options.quick, wanted))
+    try:
+        return _verdict(results, old, (lambda row: None) if options.use else partial(_again, options.quick, wanted))
+    except KeyboardInterrupt:  # while a figure is measured again
+        print("\nstopped", file=sys.stderr)
+        return 130
+    finally:
+        progress("")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -149,6 +155,7 @@ def _measured(options, wanted) -> Results:
 
 def _again(quick: bool, wanted: list[str], row: Row) -> Row | None:
     """The row, measured again in a new process; None if that fails."""
+    progress(f"{row.suite}: {row.name}, again")
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "row.json")
         command = [sys.executable, "-m", "bench", row.suite, "--only", row.name, "--json", path,

@@ -8,9 +8,9 @@ Nothing that is there before the first test, or that the tests of a finished fil
 need not visit it in every test that asks for a full collection. Automatic collections are rarer than by default, where
 they took an eighth of the time of the tests; tests of leaks ask for collections themselves.
 
-What functions of the library, derivatives and whole programs for the contrast with tracing mean is in their IR: three
-of four tests of these are compiled without LLVM's optimiser, which took nearly half of their time. Which ones follows
-from their names. Of the fourth, modules beyond a size are, too: the optimiser takes more than in proportion to it. All
+What functions of the library, derivatives and whole programs for the contrast with tracing mean is in their IR: two
+of three tests of these are compiled without LLVM's optimiser, which took nearly half of their time. Which ones follows
+from their names. Of the third, modules beyond a size are, too: the optimiser takes more than in proportion to it. All
 others, and what tests inspect or run in other processes, is compiled as it is for users, and so are tests with the mark
 `optimised`, whose results depend on it."""
 import gc
@@ -23,7 +23,7 @@ import pytest
 
 _EACH_PASS = {"codegen", "generate", "infer", "ir", "language", "ops", "passes", "pipeline", "safety"}
 _UNOPTIMISED = {"contrast", "derivatives", "lib"}
-_OF = 4  # one of so many tests is compiled with the optimiser there
+_OF = 3  # one of so many tests is compiled with the optimiser there
 _LARGE = 100_000  # characters of LLVM's text
 
 os.environ["PYJITC_VERIFY"] = "1"

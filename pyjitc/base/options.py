@@ -39,13 +39,12 @@ class Options(Named, fields="boundscheck overflow fastmath nogil error_model deb
     __slots__ = ()
 
 
-# declared: set by njit(signature): a type without an order accepts arrays of every order; "only" where that is the
-# only signature, so that calls convert numbers to its types; objects: set by jit: the
-# interpreter does operations without a native form; races: set by debug="races"; numba: set by pyjitc.numba: the
-# function is compiled with the semantics of Numba where these accept more programs (lib/extended.py). After a refusal
-# it is "constants": constants that a function of the program passes to another one are compile-time constants there; or
-# "names": a name of a field that is known only at run time is compared with those of all fields, although these have
-# several types.
+# declared: set by njit(signature): a type without an order accepts arrays of every order; "only" where the function
+# has no other signature, so that calls convert numbers to its types; objects: set by jit: the interpreter does
+# operations without a native form; races: set by debug="races"; numba: set by pyjitc.numba: the function is compiled
+# with the semantics of Numba where these accept more programs (lib/extended.py). After a refusal it is "constants":
+# constants that a function of the program passes to another one are compile-time constants there; or "names": a name
+# of a field that is known only at run time is compared with those of all fields, although these have several types.
 _OWN = ("declared", "objects", "races", "numba")
 NAMES = tuple(name for name in Options._fields if name not in _OWN)
 _CHOICES = {"overflow": ("raise", "wrap"), "error_model": ("python", "numpy"), "inline": ("auto", "always", "never")}

@@ -23,8 +23,9 @@ __all__ = ["adds_in_order", "in_order", "is_independent_nest", "is_straight_line
 
 _TIGHT = 18  # most instructions of a loop with index checks that is unrolled
 _BRANCHY = 32  # most operations of a loop that branches and is unrolled
-_SMALL = 42  # most operations of a loop with polynomials that keeps four vectors in flight; a larger one keeps two (of
-# short elements, two and one)
+# Most operations of a loop with polynomials that keeps four vectors in flight, or two of short elements; a larger one
+# keeps half as many.
+_SMALL = 42
 _HIDDEN = 2  # most checks of indices in a trip that waits for a sum
 # What else such a trip may consist of: all but divisions and functions, which LLVM computes in vectors.
 _BESIDE_SUM = frozenset((control.CONST, IADD, ISUB, IGT, FADD, FSUB, FMUL, ARRAY_LOAD, CAST, DUAL_MAKE, DUAL_WIDE))
@@ -105,7 +106,9 @@ def note_vectors(loops) -> None:
     for loop in loops:
         attrs = loop.latches[0].insts[-1].attrs
         count = attrs["interleave"] if "interleave" in attrs else _interleave(loop, loop.parent is not None)
-        note(loop, "vectors", max(1, count // 2) if _is_short(loop) and not _polynomials(loop) else count)
+        if _is_short(loop) and not _polynomials(loop):  # with polynomials `_interleave` has halved the number
+            count = max(1, count // 2)
+        note(loop, "vectors", count)
 
 
 def note_columns(loop, defs) -> list[ir.Inst]:
@@ -234,8 +237,8 @@ def _interleave(loop, short) -> int:
     """The number of vectors that one iteration should process. The steps of an elementary function depend on each
     other, and a processor looks ahead only 100 or 200 instructions, not far enough to overlap two iterations.
     Iterations of other loops overlap, and more vectors would only make the remainder longer. So they would in rows,
-    which may be short: a remainder of elementary functions takes much longer than several vectors save. Vectors of
-    short elements have twice as many of them. Constants are no steps."""
+    which may be short: a remainder of elementary functions takes much longer than several vectors save. A vector
+    holds twice as many short elements, so half as many vectors process them. Constants are no steps."""
     insts = [inst for block in loop.blocks for inst in block.insts if inst.op is not control.CONST]
     polynomials = _polynomials(loop)
     size = len(insts) + sum(len(inst.attrs["coefficients"]) for inst in polynomials)

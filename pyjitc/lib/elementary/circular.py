@@ -10,7 +10,7 @@ from .exponential import exp
 __all__ = ["sin", "cos", "tan", "tan_single", "asin", "asin_single", "acos", "acos_single",
            "atan", "atan_single", "atan2", "atan2_single", "complex_exp"]
 
-TWO_OVER_PI, ONE_OVER_PI = 0.6366197723675814, 0.3183098861837907
+TWO_OVER_PI = 0.6366197723675814
 HALF_PI = 1.5707963267948966  # pi / 2 in three parts
 HALF_PI_2 = 6.123233995736766e-17
 HALF_PI_3 = -1.4973849048591698e-33
