@@ -13,7 +13,9 @@ from ..ops.derivative import request_of
 from ..ops.elementary import is_ours
 from ..ops.exceptions import EXC_THROW
 from ..ops.nest import NESTS
-from ..types.kinds import Bool, Dict, Float, Int, Set, Tuple, any_part, is_complex, is_float, is_refcounted
+from ..types.kinds import (
+    Bool, Dict, Float, Int, NpBool, Set, Tuple, any_part, is_complex, is_float, is_refcounted,
+)
 from . import dce, gvn, inline, simplify
 
 __all__ = ["run", "run_device", "run_to_regions", "PASSES"]
@@ -38,6 +40,7 @@ choices = lazy(f"{__package__}.choices")
 columns = lazy(f"{__package__}.columns")
 elementary = lazy(f"{__package__}.elementary")
 extremes = lazy(f"{__package__}.extremes")
+first_order = lazy(f"{__package__}.first_order")
 flags = lazy(f"{__package__}.flags")
 frame = lazy(f"{__package__}.frame")
 hints = lazy(f"{__package__}.hints")
@@ -72,8 +75,8 @@ unroll = lazy(f"{__package__}.unroll")
 vectorise = lazy(f"{__package__}.vectorise")
 versioning = lazy(f"{__package__}.versioning")
 
-_IN_LOOPS = {accumulators, checked_copies, choices, columns, extremes, flags, hoisted_calls, inspector, jam,
-             joined_sums, latches, narrowing, parallel, parts, polling, recurrences, registers, reload, remainders,
+_IN_LOOPS = {accumulators, checked_copies, choices, columns, extremes, first_order, flags, hoisted_calls, inspector,
+             jam, joined_sums, latches, narrowing, parallel, parts, polling, recurrences, registers, reload, remainders,
              retests, speculate, unboxed, unroll, vectorise, versioning}
 _SHIFTS = (arith.ISHL, arith.ISHR)
 _LOOK_FOR = {  # the operations, see also _ASK
@@ -107,8 +110,8 @@ _LOOK_FOR = {  # the operations, see also _ASK
 PASSES: list[Any] = [
     messages, relax, simplify, latches, independent, localtables, gvn, retests, texts, ranges, gvn, unboxed, slots,
     reload, dce, parallel, remainders, hoisted_calls, elementary, versioning, checked_copies, parts, choices, inspector,
-    flags, speculate, registers, recurrences, accumulators, joined_sums, jam, vectorise, extremes, unroll, narrowing,
-    columns, polling, dce, frame, reboxing, keys, refcount,
+    flags, first_order, speculate, registers, recurrences, accumulators, joined_sums, jam, vectorise, extremes, unroll,
+    narrowing, columns, polling, dce, frame, reboxing, keys, refcount,
 ]
 _AFTER = PASSES.index(parts) + 1  # the first pass that runs over functions made by `checked_copies` or `parts`
 # The most loops of a function that `parts` leaves as it is (versioning makes two of one), and the most loops times
@@ -455,6 +458,7 @@ _ASK: dict[Any, Callable[[ir.Function], bool]] = {
     columns: lambda fn: _has(fn, _is_in_column),
     elementary: lambda fn: _has(fn, is_ours),
     extremes: _compares_carried,
+    first_order: lambda fn: any([p.type in (Bool, NpBool) for header in _headers(fn) for p in header.params]),
     flags: lambda fn: any([p.type is Bool for block in fn.blocks for p in block.params]),
     jam: lambda fn: _has_nest(fn),
     keys: lambda fn: _has(fn, _has_boxed_key),
