@@ -628,8 +628,9 @@ class _Emission:
         args = [self.expr(constant(x)) for x in ((e.message,) if e.given is None else e.given)]
         attrs = {"cls": e.exception}
         if named:
-            args.append(self.expr(constant(e.name)))
-            attrs["names"] = ("name",)
+            given = {"name": constant(e.name), "obj": e.obj} if e.obj is not None else {"name": constant(e.name)}
+            args += map(self.expr, given.values())
+            attrs["names"] = tuple(given)
         made = self.add(exceptions.EXC_NEW, args, attrs, Exception_(e.exception))
         self.terminate(exceptions.EXC_THROW, [made])
 

@@ -485,7 +485,8 @@ _MEANINGS = {
     generic.BINARY: lambda self, inst, xs: by.binary(inst.attrs["op"], xs[0], xs[1]),
     generic.INPLACE: lambda self, inst, xs: by.binary(inst.attrs["op"], xs[0], xs[1], True),
     generic.UNARY: _unary, generic.COMPARE: _compare, generic.TRUTH: lambda self, inst, xs: by.truth(xs[0]),
-    generic.GETATTR: lambda self, inst, xs: by.get_attribute(xs[0], inst.attrs["name"]),
+    generic.GETATTR: lambda self, inst, xs: (by_python(interpreted.leave_of, xs[0]) if "managed" in inst.attrs else
+                                             by.get_attribute(xs[0], inst.attrs["name"])),
     generic.SETATTR: _set_attribute,
     generic.DELATTR: lambda self, inst, xs: by.delete_attribute(_own(xs[0]), inst.attrs["name"]),
     generic.GETITEM: lambda self, inst, xs: by.get_item(*xs),

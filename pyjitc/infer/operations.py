@@ -43,11 +43,10 @@ _VARARGS, _KEYWORDS, _GENERATOR = 0x04, 0x08, 0x20  # inspect.CO_VARARGS, CO_VAR
 _STREAMS = ("stdin", "stdout", "stderr")  # attributes of sys that programs replace
 
 
-def _no_manager(cls: type) -> Mismatch:
-    """The error for a `with` statement of an object of a class that is no context manager."""
-    if sys.version_info < (3, 11):
-        return Mismatch("__enter__", exception=AttributeError)
-    return Mismatch(f"'{cls.__name__}' object does not support the context manager protocol")
+def _no_manager(cls: type) -> Mismatch | None:
+    """The error for a `with` statement of an object of a class that is no context manager; None if it is one."""
+    error = interpreted.no_manager(cls)
+    return error and Mismatch(str(error), exception=type(error))
 
 
 class Operations(Variables):
@@ -139,8 +138,9 @@ class Operations(Variables):
             return self.attribute(operands[0], inst.attrs["name"])
         except Mismatch:
             cls = operands[0].type.python_class
-            if "managed" in inst.attrs and isinstance(cls, type) and not hasattr(cls, "__enter__"):
-                raise _no_manager(cls) from None
+            error = _no_manager(cls) if "managed" in inst.attrs and isinstance(cls, type) else None
+            if error is not None:
+                raise error from None
             raise
 
     def attribute(self, x: Expr, name: str):
@@ -149,6 +149,8 @@ class Operations(Variables):
         except Mismatch as error:
             if error.exception is AttributeError:
                 error.name = name
+                if not self.analysis.spec.proto.library and boxed.is_boxable(x.type):
+                    error.obj = x
                 if not error.hint and "has no attribute" in error.message:
                     error.hint = self.library.other_attribute(x, name)
             raise
