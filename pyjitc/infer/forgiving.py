@@ -181,7 +181,7 @@ class Forgiving(Evaluator):
     def as_object(self, x):
         if isinstance(x.type, Method) and is_kept_as_object(x.type):
             return by.boxed(x)
-        if isinstance(x.type, Generator) or type(x.type) is Struct:  # such as the state of a map() or zip()
+        if isinstance(x.type, Generator) or isinstance(x.type, Struct) and x.type.is_state:
             x = self.settle(Share(x))[0]
         return leaving.leaving(self, x) if isinstance(x.type, (Iterator, Tuple)) and any_part(
             x.type, is_iterator) else x
