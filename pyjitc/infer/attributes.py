@@ -38,6 +38,8 @@ def _no_manager(cls: type) -> Mismatch | None:
 class OfAttributes(Variables):
     """The meaning of the operations on attributes: a part of `Operations`."""
 
+    library: Any
+
     def getattr_(self, inst, operands):
         try:
             return self.attribute(operands[0], inst.attrs["name"])

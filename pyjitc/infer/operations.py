@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, Callable
+from typing import Callable
 
 from ..base.lazy import lazy
 from ..ops import control, exceptions, generic, memory, pyobject, structure
@@ -35,9 +35,8 @@ _VARARGS, _KEYWORDS, _GENERATOR = 0x04, 0x08, 0x20  # inspect.CO_VARARGS, CO_VAR
 
 class Operations(OfAttributes):
     """The meaning of each generic operation: the methods of HANDLERS. evaluate.Evaluator, the subclass, has the
-    attributes below and those of `Variables`, and provides the abstract values of operands."""
+    attributes below and those of `OfAttributes`, and provides the abstract values of operands."""
 
-    library: Any
     settle: Callable
     call: Callable
     user_call: Callable
