@@ -48,7 +48,7 @@ _kinds, _typeof, _classes = (lazy(f"pyjitc.types.{name}") for name in ("kinds", 
 _objects, _signature = lazy("pyjitc.runtime.objects"), lazy("pyjitc.api.signature")
 _stages, _front = lazy("pyjitc.pipeline.stages"), lazy("pyjitc.front.functions")
 _notebook, _reporting = lazy("pyjitc.api.notebook"), lazy("pyjitc.api.reporting")
-_trees = lazy("pyjitc.api.trees")
+_trees, _captured = lazy("pyjitc.api.trees"), lazy("pyjitc.api.captured")
 _native_iterators, _records = lazy("pyjitc.runtime.native_iterators"), lazy("pyjitc.api.records")
 _VARARGS, _VARKEYWORDS = 0x4, 0x8
 _NO_TREES = frozenset((float, int, np.ndarray, np.float64))  # classes of arguments that are certainly no trees
@@ -202,10 +202,12 @@ class CompiledFunction(Pickled, Callable_):
         values = [guard[4] for guard in self._natives[types].guards]
         return any([type(value) in _kinds.CONTAINERS or _objects.is_object_class(type(value)) for value in values])
 
-    def _types(self, given: tuple) -> tuple[tuple, tuple[Type, ...]]:
-        """(the arguments, with each function replaced by the equal function that represents it; their types)."""
+    def _types(self, given: tuple, apart: bool = False) -> tuple[tuple, tuple[Type, ...]]:
+        """(the arguments, with each function replaced by the equal function that represents it; their types). apart:
+        whether functions in containers that have captured values have a type each."""
         full = given
         types = []
+        functions = _Functions(apart)
         for n, value in enumerate(given):
             try:
                 if type(value) is FunctionType or isinstance(value, CompiledFunction):
@@ -217,7 +219,7 @@ class CompiledFunction(Pickled, Callable_):
                     if isinstance(value, np.ndarray) and (plain := _typeof.plain_array(value)) is not value:
                         full = (*full[:n], plain, *full[n + 1:])
                         value = plain
-                    types.append(_objects.type_of(value, _typeof.typeof, _function_type))
+                    types.append(_objects.type_of(value, _typeof.typeof, functions))
             except (TypeError, OverflowError) as error:
                 other = None if self.options.objects else self._replaced(value)
                 if other is None:
@@ -229,6 +231,8 @@ class CompiledFunction(Pickled, Callable_):
                     raise self._refused(n, n == len(given) - 1, error) from None
                 full = (*full[:n], other, *full[n + 1:])
                 types.append(_typeof.typeof(other))
+        if functions.captured is not None and functions.captured.changes:
+            return self._types(given, True)
         return full, tuple(types)
 
     def _refused(self, n: int, last: bool, error: Exception) -> Exception:
@@ -599,15 +603,28 @@ def _is_located(error: Exception) -> bool:
 _functions: weakref.WeakValueDictionary = weakref.WeakValueDictionary()  # (code, captured values) -> function
 
 
-def _function_type(value) -> Type | None:
-    """The type of a function in an argument, or of an iterator of compiled code."""
-    if type(value).__name__ == "NativeIterator":
-        return _native_iterators.token_of(value)
-    if type(value) is FunctionType and "<" in value.__qualname__ and not (
-            value.__closure__ or value.__defaults__ or value.__kwdefaults__):
-        # the program may make another function from this code for each call
-        return _kinds.FunctionObject(_kinds.Function(_front.prototype_of(value), (), ()))
-    return _kinds.Singleton(value) if portable.plain_function(value) is not None else None
+class _Functions:
+    """A function that returns the type of a function inside the arguments of one call, or of an iterator of compiled
+    code. captured: those functions that have captured values or defaults, if there are any."""
+
+    __slots__ = ("captured", "apart")
+
+    def __init__(self, apart: bool):
+        self.captured, self.apart = None, apart
+
+    def __call__(self, value) -> Type | None:
+        if type(value).__name__ == "NativeIterator":
+            return _native_iterators.token_of(value)
+        if type(value) is FunctionType and "<" in value.__qualname__:
+            # the program may make another function from this code for each call
+            if not (value.__closure__ or value.__defaults__ or value.__kwdefaults__):
+                return _kinds.FunctionObject(_kinds.Function(_front.prototype_of(value), (), ()))
+            if not self.apart:
+                self.captured = self.captured or _captured.Captured()
+                found = self.captured.type_of(value, self)
+                if found is not None:
+                    return found
+        return _kinds.Singleton(value) if portable.plain_function(value) is not None else None
 
 
 def _known_function(value):

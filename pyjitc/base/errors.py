@@ -153,20 +153,21 @@ class VerifyError(PyjitcError):
     """The IR violates an invariant: a defect of the compiler."""
 
 
-_MOVE, _CASE = 2, 1  # the costs of inserting, deleting or replacing a letter, and of changing its case
+# the costs of inserting, deleting or replacing a letter, of exchanging it with the next one, and of changing its case
+_MOVE, _SWAP, _CASE = 4, 3, 2
 _LONGEST = 40
 
 
 def suggest(name: str, candidates) -> str | None:
     """The candidate that the user may have meant by `name`, or None: CPython's own rule for "Did you mean", but that
-    two neighbouring letters in the wrong order are one mistake."""
-    best, distance = None, len(name)
+    two neighbouring letters in the wrong order are one mistake, which is more probable than a wrong letter."""
+    best, most = None, (len(name) - 1) * _CASE
     for candidate in candidates if len(name) <= _LONGEST else ():
         if type(candidate) is str and candidate != name and len(candidate) <= _LONGEST:
-            limit = min((len(name) + len(candidate) + 3) * _MOVE // 6, distance - 1)
+            limit = min((len(name) + len(candidate) + 3) // 3 * _CASE, most)
             found = _edits(name, candidate, limit)
             if found <= limit:
-                best, distance = candidate, found
+                best, most = candidate, found - 1
     return best
 
 
@@ -182,7 +183,7 @@ def did_you_mean(name: str, candidates) -> str:
 
 
 def _edits(a: str, b: str, limit: int) -> int:
-    """The distance of two names in edits, or any number above `limit` where it is greater."""
+    """The cost of the edits that make one name of the other, or any number above `limit` where it is greater."""
     if abs(len(a) - len(b)) * _MOVE > limit:
         return limit + 1
     row, above = [k * _MOVE for k in range(len(b) + 1)], []
@@ -192,7 +193,7 @@ def _edits(a: str, b: str, limit: int) -> int:
             replaced = above[k - 1] + (0 if x == y else _CASE if x.casefold() == y.casefold() else _MOVE)
             row.append(min(replaced, above[k] + _MOVE, row[k - 1] + _MOVE))
             if earlier and k > 1 and x == b[k - 2] and y == a[i - 2]:
-                row[k] = min(row[k], earlier[k - 2] + _MOVE)
+                row[k] = min(row[k], earlier[k - 2] + _SWAP)
         if min(row) > limit and min(above) > limit:
             return limit + 1
     return row[-1]

@@ -14,7 +14,7 @@ from ..ops import arith, control, exceptions, memory, nest, pyobject, structure
 from ..ops.derivative import Request, requested
 from ..types.kinds import (
     Bool, Composite, Content, Dual, Exception_, Float, Int, NoneType, Object, Type, Unbound, Undefined, Union, closed,
-    member_for,
+    member_for, members_of,
 )
 from .constants import constant, is_plain
 from .expressions import (
@@ -236,13 +236,16 @@ class _Emission:
         return self.add(structure.RETYPE, (value,), {"type": target}, target)
 
     def from_union(self, value, target, known):
-        """A union converted to one of its members, or to a union with more members."""
+        """A union converted to one of its members, to the join of some of them, or to a union with more members."""
         if isinstance(target, Union):
             if not _boxes(value.type, target):
                 return self.add(structure.UNION_CAST, (value,), {"type": target}, target)
-        elif target in value.type.members or not _boxes(value.type, target):
+        found = [member for member in value.type.members if _includes(target, member)]
+        if not isinstance(target, Union) and (target in found or not found):
             return self.add(structure.UNION_GET, (value,), {"type": target}, target)
-        return self.partly_boxed(value, target)
+        if len(found) == 1:
+            return self.convert(self.add(structure.UNION_GET, (value,), {"type": found[0]}, found[0]), target)
+        return self.by_member(value, target, found)
 
     def to_union(self, value, target, known):
         """A value of one type converted to a union."""
@@ -251,14 +254,14 @@ class _Emission:
             member = Object
         return self.add(structure.UNION_MAKE, (self.convert(value, member),), {"type": target}, target)
 
-    def partly_boxed(self, value, target):
-        """A union converted to a type in which Python objects replace some of the members, or parts of them."""
-        merge, source = ir.Block("boxed"), value.type
+    def by_member(self, value, target, members):
+        """A union, which holds one of `members`, converted to the type of a join of these, in a branch for each."""
+        merge = ir.Block("joined")
         result = ir.Value(target)
         merge.params.append(result)
-        for k, member in enumerate(source.members):
+        for k, member in enumerate(members):
             rest = None
-            if k + 1 < len(source.members):
+            if k + 1 < len(members):
                 arm, rest = ir.Block("member"), ir.Block("other")
                 self.terminate(control.BRANCH, [self.add(structure.UNION_IS, (value,), {"type": member}, Bool)],
                                targets=[ir.Edge(arm), ir.Edge(rest)])
@@ -628,8 +631,9 @@ class _Emission:
         args = [self.expr(constant(x)) for x in ((e.message,) if e.given is None else e.given)]
         attrs = {"cls": e.exception}
         if named:
-            args.append(self.expr(constant(e.name)))
-            attrs["names"] = ("name",)
+            given = {"name": constant(e.name), "obj": e.obj} if e.obj is not None else {"name": constant(e.name)}
+            args += map(self.expr, given.values())
+            attrs["names"] = tuple(given)
         made = self.add(exceptions.EXC_NEW, args, attrs, Exception_(e.exception))
         self.terminate(exceptions.EXC_THROW, [made])
 
@@ -685,6 +689,11 @@ _EXPRESSIONS = {
     CellSet: E.cell_set, CellGet: E.cell_get, FieldGet: E.field, FieldSet: E.field,
 }
 del E
+
+
+def _includes(target: Type, t: Type) -> bool:
+    """Whether a value of type t may be one of type `target`, a join."""
+    return Object in members_of(target) or any([member.covers(t) for member in members_of(target)])
 
 
 def _boxes(source: Type, target: Type) -> bool:

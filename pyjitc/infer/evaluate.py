@@ -274,6 +274,7 @@ class Evaluator(Operations):
     def settle_user_call(self, meaning):
         spec = meaning.spec
         if spec.error is not None and (spec.proto.library or self.session.asks and is_of_python(spec.proto)):
+            spec.error.obj = None  # a value of the callee
             raise spec.error
         for x in meaning.operands:
             x, av = self.settled(x)

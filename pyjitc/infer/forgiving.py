@@ -181,7 +181,7 @@ class Forgiving(Evaluator):
     def as_object(self, x):
         if isinstance(x.type, Method) and is_kept_as_object(x.type):
             return by.boxed(x)
-        if isinstance(x.type, Generator) or type(x.type) is Struct:  # such as the state of a map() or zip()
+        if isinstance(x.type, Generator) or isinstance(x.type, Struct) and x.type.is_state:
             x = self.settle(Share(x))[0]
         return leaving.leaving(self, x) if isinstance(x.type, (Iterator, Tuple)) and any_part(
             x.type, is_iterator) else x
@@ -485,7 +485,8 @@ _MEANINGS = {
     generic.BINARY: lambda self, inst, xs: by.binary(inst.attrs["op"], xs[0], xs[1]),
     generic.INPLACE: lambda self, inst, xs: by.binary(inst.attrs["op"], xs[0], xs[1], True),
     generic.UNARY: _unary, generic.COMPARE: _compare, generic.TRUTH: lambda self, inst, xs: by.truth(xs[0]),
-    generic.GETATTR: lambda self, inst, xs: by.get_attribute(xs[0], inst.attrs["name"]),
+    generic.GETATTR: lambda self, inst, xs: (by_python(interpreted.leave_of, xs[0]) if "managed" in inst.attrs else
+                                             by.get_attribute(xs[0], inst.attrs["name"])),
     generic.SETATTR: _set_attribute,
     generic.DELATTR: lambda self, inst, xs: by.delete_attribute(_own(xs[0]), inst.attrs["name"]),
     generic.GETITEM: lambda self, inst, xs: by.get_item(*xs),

@@ -80,7 +80,7 @@ class InterpretedLibrary(Forgiving):
         if inst.op in (generic.CALL, generic.CALL_STAR):
             by_name = first in _BY_NAME and len(operands) > 1 and _finds_attributes(operands[1].type)
             if isinstance(first, Method) and isinstance(first.receiver, ObjectOf):
-                return _asked(own(first.receiver.cls, first.name))
+                return _asked(own(first.receiver.cls, first.name)) or self.is_generator(first)
             return isinstance(first, Singleton) and _asked(first.value) or self.is_generator(first) or by_name or (
                 not isinstance(first, Method) and any([
                     _is_known(x.type) or self.is_left(x.type) or first in _COLLECTING and is_iterator(x.type)
@@ -100,7 +100,8 @@ class InterpretedLibrary(Forgiving):
         return any([_is_known(x.type) for x in operands])
 
     def is_generator(self, t) -> bool:
-        function = self.session.function_of(t.value) if isinstance(t, Singleton) else None
+        function = (self.session.function_of(t.value) if isinstance(t, Singleton) else
+                    t.function if isinstance(t, Method) else None)
         proto = getattr(getattr(t, "function", t), "proto", None)
         code = function.__code__ if function is not None else proto.code if proto is not None else None
         return code is not None and bool(code.co_flags & 0x20)  # inspect.CO_GENERATOR

@@ -44,6 +44,7 @@ class Mismatch(Exception):
         self.exception = exception
         self.given = given
         self.name: str | None = None  # of the attribute that is missing
+        self.obj: Expr | None = None  # the value that does not have it, where the interpreter can have an object for it
         # where the program is to be changed, if not where the error is found: (Spec, instruction)
         self.place: Any = None
 
@@ -374,19 +375,20 @@ class Throw(Expr):
     """Raises `exception(message)`, or `exception(*given)`, when control arrives: an operation that is certain to fail
     at run time.
 
-    name: the attribute `name` of a NameError or an AttributeError.
+    name: the attribute `name` of a NameError or an AttributeError; obj: the attribute `obj` of the latter, or None.
     hint: '', or what the program probably means; it is then refused at compile time, unless the program catches
     it."""
 
-    __slots__ = ("exception", "message", "hint", "given", "name")
+    __slots__ = ("exception", "message", "hint", "given", "name", "obj")
 
     def __init__(self, exception: type, message: str, hint: str = "", given: tuple | None = None,
-                 name: str | None = None):
+                 name: str | None = None, obj: Expr | None = None):
         self.exception = exception
         self.message = message
         self.hint = hint
         self.given = given
         self.name = name
+        self.obj = obj
         self.type = None
         self.value = UNKNOWN
 
@@ -396,4 +398,4 @@ def thrown(error: Mismatch) -> Throw:
     would raise, or an error which says that compiled code cannot do the operation."""
     if isinstance(error, NotNative) and error.exception is TypeError:
         return Throw(TypingError, f"{error.message}: {error.hint}" if error.hint else error.message)
-    return Throw(error.exception, error.message, given=error.given, name=error.name)
+    return Throw(error.exception, error.message, given=error.given, name=error.name, obj=error.obj)

@@ -124,7 +124,7 @@ def _not_raised(session, spec) -> list[ir.Inst]:
         if whole or not (_is_limit(inst, error) or spec.proto.library or _reads_objects(spec.analysis, inst)) and (
                 handlers.catches(spec.analysis, inst, error.exception)):
             spec.analysis.meaning[inst] = Throw(error.exception, error.message, given=error.given,
-                                                name=error.name)
+                                                name=error.name, obj=error.obj)
             spec.analysis.raising.add(inst)
         else:
             left.append(inst)

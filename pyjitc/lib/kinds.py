@@ -44,7 +44,7 @@ HOMES: dict = {
     lazy("pyjitc.lib.py.instances"): (k.Attributes,),
     lazy("pyjitc.lib.py.ofclasses"): (k.ObjectOf, k.Super),
     lazy("pyjitc.lib.py.iterators"): ("chain", "zip_longest", "group", "now", "repeat", "tee"),
-    _iteration: ("tuple_iterator", "array_iterator", "element_iterator", "enumerate", "zip", "zip_strict", "map",
+    _iteration: ("tuple_iterator", "array_iterator", "element_iterator", "enumerate", k.Zip, k.StrictZip, "map",
                  "filter"),
     lazy("pyjitc.lib.np.arrays.operations"): (k.Array,),
     lazy("pyjitc.lib.np.arrays.attributes"): (k.ArrayFlags, k.FlatArray),

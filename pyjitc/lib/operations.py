@@ -16,7 +16,7 @@ from ..types.kinds import (
 )
 from . import extended, intrinsics
 from .build import fitted, number
-from .protocol import protocol_of
+from .protocol import REPEATED, protocol_of, unsupported
 
 interpreted = lazy("pyjitc.runtime.interpreted")
 boxed = lazy("pyjitc.infer.boxed")  # only programs that need the interpreter load it
@@ -24,22 +24,17 @@ boxed = lazy("pyjitc.infer.boxed")  # only programs that need the interpreter lo
 __all__ = ["binary", "compare", "fixed", "inverted", "no_identity", "same_item", "truth", "unary", "unpack"]
 
 
-_REPEATED = (list, tuple, str, bytes, bytearray)  # the classes whose objects `*` repeats
-
-
 def binary(op: str, x: Expr, y: Expr, inplace: bool = False) -> Expr:
     if is_wide(x) or is_wide(y):
         x, y = fitted(x, y)
     left = protocol_of(y.type if y.type is Object else x.type)  # the interpreter handles both operands
     found = left.binary(op, x, y, inplace)
-    repeats = op == "*" and x.type.python_class in _REPEATED
-    if found is None and not (repeats and y.type.python_class in _REPEATED):
+    repeats, repeated = (op == "*" and one.type.python_class in REPEATED for one in (x, y))
+    if found is None and not (repeats and repeated):
         found = protocol_of(y.type).reflected(op, x, y, inplace)
-    if found is None and op == "*" and not repeats and y.type.python_class in _REPEATED:
-        raise _no_count(protocol_of(y.type).unsupported(op, y, x, False), x)
     if found is None:
-        error = left.unsupported(op, x, y, inplace)
-        raise _no_count(error, y) if repeats else error
+        error = unsupported(op, x, y, inplace) if left is protocol_of(x.type) else left.unsupported(op, x, y, inplace)
+        raise _no_count(error, y if repeats else x) if repeats or repeated else error
     return found
 
 

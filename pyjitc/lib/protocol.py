@@ -19,8 +19,8 @@ from ..types.kinds import Bool, Object, Str, Struct, Type
 from .build import mismatch
 from .intrinsics import same
 
-__all__ = ["ByReference", "Protocol", "State", "boxed", "by_python", "declare", "declare_object", "protocol_of",
-           "protocol_of_kind", "rule_of_kinds", "text_by_python", "uncallable"]
+__all__ = ["ByReference", "Protocol", "REPEATED", "State", "boxed", "by_python", "declare", "declare_object",
+           "protocol_of", "protocol_of_kind", "rule_of_kinds", "text_by_python", "uncallable", "unsupported"]
 
 _boxed = lazy("pyjitc.infer.boxed")  # only programs that need the interpreter load it
 
@@ -166,6 +166,18 @@ class Protocol:
     def text(self, function, x: Expr) -> Expr:
         """`str(x)`, `repr(x)` or `ascii(x)`: the text that the interpreter makes."""
         return by_python(function, x, type=Str)
+
+
+REPEATED = (list, tuple, str, bytes, bytearray)  # the classes whose objects `*` repeats
+
+
+def unsupported(op: str, x: Expr, y: Expr, inplace: bool) -> Mismatch:
+    """The error of `x op y` where neither kind defines it: for `*` that of a sequence, on whichever side it is."""
+    of_program = inplace and isinstance(x.type, k.ObjectOf)  # CPython asks no other sequence then
+    if op == "*" and (x.type.python_class in REPEATED or y.type.python_class in REPEATED and not of_program):
+        count = y if x.type.python_class in REPEATED else x
+        return Mismatch(f"can't multiply sequence by non-int of type {describe(count.type)}")
+    return protocol_of(x.type).unsupported(op, x, y, inplace)
 
 
 def uncallable(x: Expr, args: list[Expr], is_data: bool = True,

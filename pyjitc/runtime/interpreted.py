@@ -55,6 +55,25 @@ def unpack_star(x, before, after):
     return (*items[:before], items[before:end], *items[end:])
 
 
+def no_manager(cls):
+    """The error of a `with` statement for an object of class `cls`; None where it is a context manager."""
+    missing = next((name for name in ("__enter__", "__exit__") if not hasattr(cls, name)), None)
+    if missing is None:
+        return None
+    if sys.version_info < (3, 11):
+        return AttributeError(missing)
+    return TypeError(f"'{cls.__name__}' object does not support the context manager protocol"
+                     + " (missed __exit__ method)" * (missing == "__exit__"))
+
+
+def leave_of(manager):
+    """The bound method `__exit__` of a context manager."""
+    error = no_manager(type(manager))
+    if error is not None:
+        raise error
+    return manager.__exit__
+
+
 def leave(exit, error):
     """The result of a context manager's `__exit__` for the exception that ended its block."""
     return exit(type(error), error, error.__traceback__)

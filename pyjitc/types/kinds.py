@@ -4,11 +4,11 @@ A type determines the representation of a value and its Python class when boxed.
 scalars are distinct kinds, because NEP 50, division by zero, wrapping and the type of results
 depend on it. Every type has a text form (`str(t)`) that `types.text` reads back.
 
-A kind of values is a class here, in containers.py or in kind.py, whose names this module offers too. The class alone
-defines the parts of its values, their Python class and the join of two of its types, and the whole compiler uses that:
-no other file lists the kinds. A *composite* kind is represented by its parts, one after the other; a kind without parts
-is a *leaf*, whose LLVM types are in codegen/leaves.py. A class of the program whose objects consist of their attributes
-becomes a kind by a subclass of `Attributes`.
+A kind of values is a class here, in scalars.py, containers.py or kind.py, whose names this module offers too. The
+class alone defines the parts of its values, their Python class and the join of two of its types, and the whole compiler
+uses that: no other file lists the kinds. A *composite* kind is represented by its parts, one after the other; a kind
+without parts is a *leaf*, whose LLVM types are in codegen/leaves.py. A class of the program whose objects consist of
+their attributes becomes a kind by a subclass of `Attributes`.
 """
 from __future__ import annotations
 
@@ -26,111 +26,25 @@ from .kind import (
     MAX_SIZE, MAX_UNION, Bool, ByteArray, Bytes, Complex, Composite, Content, Dual, Ellipsis_, Float, Int, MemoryView,
     NoneType, Object, Reference, Str, Tag, TooLarge, Type, Unbound, Undefined, Union, all_parts, any_part, closed,
     linked, member_for, members_of, opened, rewritten, together, union_of, wider)
+from .scalars import (
+    NUMPY_SCALARS, NpBool, NpComplex, NpFloat, NpInt, NpTime, TIME_UNITS, bool_, complex64, complex128, float16,
+    float32, float64, int8, int16, int32, int64, is_complex, is_float, is_integer, is_number, is_numpy_scalar,
+    is_python_number, is_scalar, is_time, uint8, uint16, uint32, uint64)
 
 __all__ = ["Type", "Composite", "Attributes", "TooLarge", "MAX_SIZE", "Int", "Float", "Bool", "Complex", "NoneType",
            "Unbound", "Undefined", "Tag", "Str", "Bytes", "ByteArray", "MemoryView", "Object", "Ellipsis_", "NpInt",
            "NpFloat", "NpComplex", "NpBool", "NpTime", "TIME_UNITS", "Record", "Array", "Tuple", "Slice", "Range",
            "Union", "Dual", "members_of", "ListDisplay", "DictDisplay", "RecordView", "ArrayFlags", "FlatArray",
-           "Broadcast", "Ended", "numbered", "is_display", "holds_cell", "Singleton", "Function", "FunctionObject",
-           "Method", "Super", "Cell", "ObjectCell", "Content", "Struct", "Generator", "Iterator", "DType", "Exception_",
-           "Instance", "ObjectOf", "PythonRandom", "Container", "List", "NativeList", "NativeObject", "NativeTable",
-           "Vector", "Within", "TupleOf", "Dict", "Set", "FrozenSet", "Deque", "DefaultDict", "OrderedDict_",
-           "CounterDict", "CONTAINERS", "DictView", "DictKeys", "DictValues", "DictItems", "union_of", "member_for",
-           "any_part", "all_parts", "is_plain_tuple", "together", "wider", "rewritten", "closed", "opened", "linked",
-           "MAX_UNION", "kind_of_class", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
-           "float16", "float32", "float64", "complex64", "complex128", "bool_", "NUMPY_SCALARS", "is_numpy_scalar",
-           "is_python_number", "is_number", "is_time", "is_scalar", "is_integer", "is_float", "is_complex",
-           "is_refcounted"]
-
-
-class _NumPyScalar(Type):
-    """Base class of NumPy's scalar types."""
-
-    __slots__ = ()
-
-    @property
-    def python_class(self):
-        return getattr(np, self.text.partition("[")[0])
-
-    @property
-    def class_name(self):
-        return f"numpy.{self.python_class.__name__}"
-
-
-class NpInt(_NumPyScalar):
-    """NumPy integer scalar; arithmetic wraps."""
-
-    __slots__ = fields = ("bits", "signed")
-    bits: int
-    signed: bool
-
-    def _text(self):
-        return f"{'' if self.signed else 'u'}int{self.bits}"
-
-
-class NpFloat(_NumPyScalar):
-    """NumPy floating scalar of 16, 32 or 64 bits."""
-
-    __slots__ = fields = ("bits",)
-    bits: int
-
-    def _text(self):
-        return f"float{self.bits}"
-
-
-class NpComplex(_NumPyScalar):
-    """NumPy complex scalar of 64 or 128 bits (both parts together)."""
-
-    __slots__ = fields = ("bits",)
-    bits: int
-
-    def _text(self):
-        return f"complex{self.bits}"
-
-
-class NpBoolType(_NumPyScalar):
-    """NumPy bool scalar."""
-
-    __slots__ = ()
-
-    def _text(self):
-        return "bool_"
-
-
-NpBool = NpBoolType()
-bool_ = NpBool
-int8, int16, int32, int64 = (NpInt(b, True) for b in (8, 16, 32, 64))
-uint8, uint16, uint32, uint64 = (NpInt(b, False) for b in (8, 16, 32, 64))
-float16, float32, float64 = (NpFloat(b) for b in (16, 32, 64))
-complex64, complex128 = (NpComplex(b) for b in (64, 128))
-NUMPY_SCALARS = {
-    t.text: t
-    for t in (NpBool, int8, int16, int32, int64, uint8, uint16, uint32, uint64,
-              float16, float32, float64, complex64, complex128)
-}
-
-
-# In NumPy's own order, which numbers them (NPY_DATETIMEUNIT; 3 is not in use).
-TIME_UNITS = ("Y", "M", "W", "", "D", "h", "m", "s", "ms", "us", "ns", "ps", "fs", "as", "generic")
-
-
-class NpTime(_NumPyScalar):
-    """NumPy datetime64 (kind 'M') or timedelta64 ('m'): a 64-bit number of `count` units, whose minimum is NaT.
-
-    It is no number: its operations are those in lib/np/dates."""
-
-    __slots__ = fields = ("kind", "unit", "count")
-    kind: str
-    unit: str
-    count: int
-    bits, signed = 64, True
-
-    def __new__(cls, kind, unit="generic", count=1):
-        return super().__new__(cls, kind, unit, count)
-
-    def _text(self):
-        unit = "" if self.unit == "generic" else f"[{'' if self.count == 1 else self.count}{self.unit}]"
-        return f"{'datetime64' if self.kind == 'M' else 'timedelta64'}{unit}"
+           "Broadcast", "Ended", "Zip", "StrictZip", "numbered", "is_display", "holds_cell", "Singleton", "Function",
+           "FunctionObject", "Method", "Super", "Cell", "ObjectCell", "Content", "Struct", "Generator", "Iterator",
+           "DType", "Exception_", "Instance", "ObjectOf", "PythonRandom", "Container", "List", "NativeList",
+           "NativeObject", "NativeTable", "Vector", "Within", "TupleOf", "Dict", "Set", "FrozenSet", "Deque",
+           "DefaultDict", "OrderedDict_", "CounterDict", "CONTAINERS", "DictView", "DictKeys", "DictValues",
+           "DictItems", "union_of", "member_for", "any_part", "all_parts", "is_plain_tuple", "together", "wider",
+           "rewritten", "closed", "opened", "linked", "MAX_UNION", "kind_of_class", "int8", "int16", "int32", "int64",
+           "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "complex64", "complex128", "bool_",
+           "NUMPY_SCALARS", "is_numpy_scalar", "is_python_number", "is_number", "is_time", "is_scalar", "is_integer",
+           "is_float", "is_complex", "is_refcounted"]
 
 
 class Record(Type):
@@ -329,8 +243,10 @@ Range = RangeType()
 class Struct(Composite):
     """A record of the library, such as an iteration state. `name`: str; `members`: ((field, Type), ...).
 
-    A structure that represents a value of the program is a kind of its own: a subclass whose `role` is the name of its
-    types, so that Struct(role, members) is one of them."""
+    A structure that represents a value of the program, or that joins in a way of its own, is a kind of its own: a
+    subclass whose `role` is the name of its types, so that Struct(role, members) is one of them.
+
+    is_state: whether it is the state of an iteration (the states of generators are a kind of their own)."""
 
     __slots__ = ("name", "members", "_places")
     fields: tuple[str, ...] = __slots__[:2]
@@ -338,9 +254,11 @@ class Struct(Composite):
     members: tuple[tuple[str, Type], ...]
     _places: dict[str, int]
     role: str
+    is_state = True
     _of_role: dict[str, type[Struct]] = {}
 
-    def __init_subclass__(cls, role: str = ""):
+    def __init_subclass__(cls, role: str = "", is_state: bool = False):
+        cls.is_state = is_state
         if role:
             cls.role = role
             Struct._of_role[role] = cls
@@ -359,11 +277,6 @@ class Struct(Composite):
     @property
     def class_name(self):
         return self.name
-
-    @property
-    def joins(self):  # type: ignore[override]
-        """Whether this is the state of `zip`: there would be a type for each combination of those of the iterables."""
-        return self.name in ("zip", "zip_strict")
 
     @property
     def names(self):
@@ -470,6 +383,19 @@ class Broadcast(Struct, role="broadcast"):
 
 class Ended(Struct, role="empty_iterator"):
     """The state of an iteration that is exhausted."""
+
+    __slots__ = ()
+
+
+class Zip(Struct, role="zip", is_state=True):
+    """The state of `zip`. Two of them join, or there would be a type for each combination of those of the iterables."""
+
+    __slots__ = ()
+    joins = True
+
+
+class StrictZip(Zip, role="zip_strict", is_state=True):
+    """The state of `zip(..., strict=True)`."""
 
     __slots__ = ()
 
@@ -825,42 +751,6 @@ def is_display(t: Type) -> bool:
 def is_plain_tuple(t: Type) -> bool:
     """Whether values of the type are tuples of a known length and of class `tuple` itself."""
     return isinstance(t, Tuple) and t.cls is None
-
-
-def is_numpy_scalar(t: Type) -> bool:
-    """Whether t is a NumPy number, date or duration, the element types of arrays except records."""
-    return t is NpBool or isinstance(t, (NpInt, NpFloat, NpComplex, NpTime))
-
-
-def is_python_number(t: Type) -> bool:
-    return t is Int or t is Float or t is Bool or t is Complex
-
-
-def is_number(t: Type) -> bool:
-    return is_python_number(t) or t is NpBool or isinstance(t, (NpInt, NpFloat, NpComplex))
-
-
-def is_time(t: Type) -> bool:
-    """Whether t is a NumPy date or duration."""
-    return isinstance(t, NpTime)
-
-
-def is_scalar(t: Type) -> bool:
-    """Whether t is a number, date or duration, which whole-array expressions combine with arrays."""
-    return is_python_number(t) or is_numpy_scalar(t)
-
-
-def is_integer(t: Type) -> bool:
-    """Whether t is Python's int or a NumPy integer (bools excluded)."""
-    return t is Int or isinstance(t, NpInt)
-
-
-def is_float(t: Type) -> bool:
-    return t is Float or isinstance(t, NpFloat)
-
-
-def is_complex(t: Type) -> bool:
-    return t is Complex or isinstance(t, NpComplex)
 
 
 def is_refcounted(t: Type) -> bool:

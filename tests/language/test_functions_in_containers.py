@@ -722,3 +722,96 @@ def test_a_function_from_an_argument_is_returned_as_it_is():
 
     first, second, third, others = f(functions, named, pair)
     assert first is functions[0] and second is named["a"] and third is pair[0] and others[0] is functions[1]
+
+
+def adding(k):
+    return lambda x: x + k
+
+
+def scaled(k, m):
+    def scale(x, y=m, *, z=0.5):
+        return x * k, y, z
+
+    return scale
+
+
+def one_after_the_other(first, second):
+    return lambda x: second(first(x))
+
+
+def stored(value):
+    def get(x):
+        return value, x
+
+    def put(x):
+        nonlocal value
+        value = x
+
+    return [get, put]
+
+
+def each_of(functions, x):
+    return [f(x) for f in functions]
+
+
+def first_and_same(functions, x):
+    functions.append(functions[0])
+    return functions[0] is functions[-1], functions.index(functions[1]), functions[1](x)
+
+
+def by_name(table, x):
+    return {name: f(x) for name, f in table.items()}
+
+
+def read_and_written(functions, x):
+    before = functions[0](x)
+    functions[1](x)
+    return before, functions[0](x)
+
+
+def of_tasks(tasks, x):
+    return [(task.name, task.f(x)) for task in tasks]
+
+
+@pytest.mark.parametrize("function, calls", [
+    (each_of, [lambda: ([adding(1), adding(2)], 5), lambda: ([adding(1), adding(2.5)], 5),
+               lambda: ([adding("a"), adding("b")], "c"), lambda: ([adding(1), adding("b")], 3),
+               lambda: ([adding((1, 2))], (3,)), lambda: ((adding(1), adding(2)), 3), lambda: ([adding([1])], [2]),
+               lambda: ([scaled(2, "a"), scaled(2.5, None)], 3), lambda: ([adding(True), abs, add1], -3),
+               lambda: ([one_after_the_other(adding(1), abs), one_after_the_other(adding(2), adding(3))], -3),
+               lambda: ([lambda x, i=i: x + i for i in range(3)], 4), lambda: ([adding(i) for i in range(30)], 4),
+               lambda: ([lambda x, *, i=i: (x, i) for i in "ab"], 4), lambda: ([adding(2**62), adding(1)], -5)]),
+    (first_and_same, [lambda: ([adding(1), adding(2)], 3)]),
+    (by_name, [lambda: ({"a": adding(1), "b": adding(2.5), "c": add1}, 3)]),
+    (read_and_written, [lambda: (stored(1), 2), lambda: (stored("s"), "t")]),
+    (of_tasks, [lambda: ([Task("a", adding(1)), Task("b", adding(2))], 3), lambda: ([Task("a", adding("s"))], "t")]),
+])
+def test_functions_with_captured_values_are_arguments(function, calls):
+    compiled = njit(function)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for make in calls:
+            assert outcome(compiled, *make()) == outcome(function, *make())
+
+
+def outcome(function, *args):
+    try:
+        return repr(function(*args))
+    except Exception as error:
+        return type(error), str(error)
+
+
+def test_functions_with_other_captured_values_are_not_compiled_again():
+    compiled = njit(each_of)
+    assert compiled([adding(1), adding(2)], 3) == [4, 5]
+    count = len(compiled.signatures)
+    for k in range(5):
+        assert compiled([adding(k), adding(2 * k)], 3) == [3 + k, 3 + 2 * k]
+    assert len(compiled.signatures) == count
+
+
+@pytest.mark.filterwarnings("ignore:native code of")
+def test_a_captured_variable_gets_a_value_of_another_class():
+    compiled = njit(read_and_written)
+    for one, other in ((1, "s"), ("s", 2.5), (1, 2)):
+        assert compiled(stored(one), other) == read_and_written(stored(one), other)

@@ -251,10 +251,23 @@ class Tree:
     def __len__(self):
         return sum(1 for _ in self)
 
+    def down(self):
+        yield self.v
+        for child in (self.left, self.right):
+            if child is not None:
+                yield from child.down()
+
 
 def walked(n):
     t = Tree(n, Tree(1, None, Tree(n + 2)), Tree(5))
     return list(t), len(t), max(x for x in t)
+
+
+def walked_to_the_first(n):
+    t = Tree(n, Tree(1, None, Tree(n + 2)), Tree(5))
+    kept = t.down()
+    return (next(t.down(), None), next(iter(t), -1), next((x for x in t.down() if x > 100), -1), next(kept), next(kept),
+            list(kept), next(kept, None))
 
 
 def orders(items, k):
@@ -436,8 +449,8 @@ PROGRAMS = [(alternating, 3), (alternating_from_a_queue, 3),
             (bill, ["1.10", "2.40"]), (days, 2019, 12), (days, 2019, 13), (mixed, 4), (wrong, 3),
             (invalid, "("), (invalid, "a"), (managed, 3), (dispatched, 3), (methods_by_class, methods_of_the_class, 3),
             (method_that_fails, 3), (method_of_nothing, 3), (own_making, 4), (attributes_by_name, 3),
-            (talked_to, 3), (with_result, 3), (walked, 4), (all_orders, 3), (in_a_row, 3), (members, 2),
-            (subclasses_of_built_in_classes, ["a", "bc", "a"])]
+            (talked_to, 3), (with_result, 3), (walked, 4), (walked_to_the_first, 4), (all_orders, 3), (in_a_row, 3),
+            (members, 2), (subclasses_of_built_in_classes, ["a", "bc", "a"])]
 
 
 @pytest.mark.parametrize("function, args", [(f, args) for f, *args in PROGRAMS],

@@ -545,6 +545,51 @@ def two_or_none(x, t, s):
     return y - z
 
 
+@case((0,), (3,))
+def the_best_or_a_tuple_of_other_types(n):
+    best = None
+    for i in range(n):
+        if best is None or i > best[0]:
+            best = (i, i)
+    return best or (0, None)
+
+
+@case((1,), (2,), (3,))
+def one_of_two_tuples_or_another(n):
+    p = (1, 2) if n == 1 else (1.5, "a") if n == 2 else None
+    return p or (None, None)
+
+
+@case((1,), (2,), (3,))
+def a_tuple_that_meets_others_twice(n):
+    p = (1, "x") if n == 1 else None
+    q = p or ("y", None)
+    r = q if n != 3 else (2.5, 3)
+    return r, r[0], r[1]
+
+
+@case((1,), (5,))
+def nested_tuples_or_others(n):
+    x = (n, (n, n)) if n > 2 else None
+    y = x or (0, (None, "a"))
+    return y, y[1][0]
+
+
+@case((1,), (5,))
+def named_tuples_or_others(n):
+    p = P(1, n) if n > 2 else None
+    q = p or P(None, 2.5)
+    return q, q.x
+
+
+@case((np.arange(6.0), 1), (np.arange(6.0), 3), (np.arange(6.0), 4))
+def arrays_of_several_layouts_or_another(a, n):
+    whole = a if n > 2 else None
+    stepped = a[::2] if n > 3 else None
+    found = whole if n % 2 else stepped
+    return np.zeros(6)[::3] if found is None else found
+
+
 @each(CASES)
 def test_agrees(function, calls):
     check(function, calls)

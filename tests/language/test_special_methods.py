@@ -230,3 +230,29 @@ def test_hash_by_identity():
         return found[a], found[b], hash(a) == hash(a), hash(a) == hash(b)
 
     assert njit(f)() == f()
+
+
+class Scaled:
+    def __init__(self, x):
+        self.x = x
+
+    def __mul__(self, other):
+        return Scaled(self.x * other) if isinstance(other, int) else NotImplemented
+
+    def __add__(self, other):
+        return Scaled(self.x + other) if isinstance(other, int) else NotImplemented
+
+
+class Plain:
+    pass
+
+
+@pytest.mark.parametrize("text", [
+    "c * 'q'", "c * [1]", "c * (1, 2)", "c * b'a'", "c * 2.5", "c * [n, n]", "[n] * c", "'q' * c", "c + 'q'", "'q' + c",
+    "c + [n]", "[n] + c", "p * 'q'", "p * [n, 1]", "p + (1,)", "(n, 1) * p", "2.5 * 'q'", "[n] * 'q'", "{n} * [n]",
+    "operator.imul(c, 'q')", "operator.imul(p, [n])", "operator.imul(2.5, 'q')", "tuple([n] * n) * c"])
+def test_the_error_where_neither_operand_defines_an_operator(text):
+    space = {"Scaled": Scaled, "Plain": Plain, "operator": operator}
+    exec("def f(n):\n    c, p = Scaled(n), Plain()\n    try:\n        " + text
+         + "\n    except TypeError as error:\n        return str(error)\n", space)
+    assert njit(space["f"])(3) == space["f"](3)

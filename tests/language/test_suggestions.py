@@ -2,6 +2,7 @@
 suggests."""
 import functools
 import math
+import sys
 import time
 import traceback
 from typing import NamedTuple
@@ -9,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from pyjitc import CompileError, njit
+from pyjitc import CompileError, jit, njit
 from pyjitc.base.errors import did_you_mean, shortened, suggest
 
 A = np.arange(5.0)
@@ -80,6 +81,10 @@ def two(first, second):
     (lambda p: p._repalce(first=1.0), (Point(1.0, 2.0),), "_replace"),
     (lambda a: a.astype(np.flot32), (A,), "float32"),
     (lambda a: a.astype("flot32"), (A,), "float32"),
+    (lambda a: a.astype(np.float46), (A,), "float64"),
+    (lambda a: a.astype("float46"), (A,), "float64"),
+    (lambda a: a.astype("float61"), (A,), "float16"),
+    (lambda a: np.zeros(3, dtype=np.int23), (A,), "int32"),
     (lambda a: a.shap, (A,), "shape"),
     (lambda a: a.summ(), (A,), "sum"),
     (lambda a: a.dtype.nme, (A,), "name"),
@@ -234,7 +239,7 @@ def test_the_text_of_an_overflow_names_what_wraps():
     ("lenght", ["length", "width"], "length"), ("Value", ["value"], "value"),
     ("total", ["total"], None), ("a" * 41, ["a" * 40], None),
     ("tiem", ["time", "sleep"], "time"), ("axsi", ["axis", "dtype"], "axis"),
-    ("no", ["on"], None), ("frobnicate", ["sum", "mean"], None)])
+    ("no", ["on"], None), ("float46", ["float16", "float32", "float64"], "float64"), ("frobnicate", ["sum", "mean"], None)])
 def test_nearest_name(name, candidates, near):
     assert suggest(name, candidates) == near
     assert did_you_mean(name, candidates) == (f"did you mean '{near}'?" if near else "")
@@ -332,6 +337,38 @@ def of_a_method_of_none(n):
     return found
 
 
+def of_an_int_or_an_array(n):
+    found = n if n > 9 else np.zeros(3)
+    return found.bit_length()
+
+
+def of_an_int_or_a_text(n):
+    found = n if n < 9 else "ab"
+    return found.upper()
+
+
+def of_a_tuple_or_a_list(n):
+    found = (n, n + 1) if n < 9 else [n]
+    found.append(n)
+    return found
+
+
+def of_a_list_or_a_set(n):
+    found = [n, n + 1] if n < 9 else {n}
+    found.add(n)
+    return found
+
+
+def of_a_float_or_an_instance(n):
+    found = 0.5 * n if n < 9 else Dish(n)
+    return found.flavour
+
+
+def of_a_function(n):
+    found = of_none if n < 9 else Dish(n)
+    return found.flavour
+
+
 def of_an_unbound_name(n):
     def inner():
         return flavour
@@ -351,18 +388,68 @@ def caught(n):
 
 @pytest.mark.parametrize("function, arguments", [
     (of_an_instance, (1,)), (of_an_argument, (1, Dish(2))), (of_none, (1,)), (of_a_method_of_none, (1,)),
-    (of_an_unbound_name, (1,))])
+    (of_an_unbound_name, (1,)), (of_an_int_or_an_array, (1,)), (of_an_int_or_a_text, (1,)),
+    (of_a_tuple_or_a_list, (1,)), (of_a_list_or_a_set, (1,)), (of_a_float_or_an_instance, (1,)),
+    (of_a_function, (1,))])
 def test_errors_at_run_time_say_the_name_as_in_the_interpreter(function, arguments):
     """The interpreter's printer of tracebacks finds its suggestions by these attributes."""
     shown = []
-    for one in (function, njit(function)):
+    for one in (function, njit(function), jit(function)):
         with pytest.raises((AttributeError, NameError)) as found:
             one(*arguments)
         error = found.value
-        shown.append(("".join(traceback.format_exception_only(error)), error.name,
-                      type(getattr(error, "obj", None)).__name__))
-    assert shown[0] == shown[1] and shown[0][1] is not None
+        of = getattr(error, "obj", None)
+        shown.append(("".join(traceback.format_exception_only(error)), error.name, type(of).__name__,
+                      "" if isinstance(of, Dish) else repr(of)))
+    assert shown[0] == shown[1] == shown[2] and shown[0][1] is not None
 
 
 def test_a_handler_reads_the_name_of_a_missing_attribute():
     assert njit(caught)(1) == caught(1) == ("flavour", True)
+
+
+def caught_of_a_list(n):
+    items = [n, n + 1]
+    try:
+        items.push(n)
+    except AttributeError as error:
+        error.obj.append(7)
+        return error.name, error.obj is items, items
+
+
+def test_a_handler_reads_the_object_that_has_no_such_attribute():
+    assert jit(caught_of_a_list)(1) == caught_of_a_list(1) == ("push", True, [1, 2, 7])
+
+
+class Entered:
+    def __enter__(self):
+        return self
+
+
+class Opened(Entered):
+    def __exit__(self, *error):
+        return False
+
+
+def opened(n):
+    found = n if n == 1 else Entered() if n == 2 else Opened()
+    with found:
+        return 3
+
+
+def test_objects_that_are_no_context_managers():
+    for n in (1, 2, 3):
+        assert outcome_of(jit(opened), n) == outcome_of(opened, n)
+    assert "context manager protocol" in refused(lambda n: opened_always(n), 1)[0] or sys.version_info < (3, 11)
+
+
+def opened_always(n):
+    with Entered():
+        return n
+
+
+def outcome_of(function, *args):
+    try:
+        return function(*args)
+    except Exception as error:
+        return type(error), str(error)

@@ -313,7 +313,8 @@ def test_structures_with_a_role_are_kinds_of_their_own():
     assert made is kinds.ListDisplay.of(kinds.numbered([Int, Float])) and type(made) is kinds.ListDisplay
     assert pickle.loads(pickle.dumps(made)) is made and str(made) == "list{0: int, 1: float}"
     assert made.python_class is list and made.parts == (Int, Float) and made.names == ("0", "1")
-    assert type(kinds.Struct("zip", ())) is kinds.Struct
+    assert type(kinds.Struct("enumerate", ())) is kinds.Struct
+    assert type(kinds.Struct("zip", ())) is kinds.Zip and kinds.Zip.joins and not kinds.Struct.joins
 
 
 def test_no_structure_is_told_by_a_text():

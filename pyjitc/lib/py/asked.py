@@ -32,7 +32,7 @@ __all__ = ["CALLS"]
 
 
 def _is_iterator(t) -> bool:
-    return isinstance(t, (Iterator, Generator)) or type(t) is Struct
+    return isinstance(t, (Iterator, Generator)) or isinstance(t, Struct) and t.is_state
 
 
 def _asked(function, args, kwargs, t):

@@ -17,7 +17,7 @@ from ...types.classes import (
 )
 from ...types.kinds import Attributes, Dict, ObjectOf, Singleton, Str, Tuple
 from ..build import mismatch
-from ..protocol import by_python
+from ..protocol import by_python, unsupported
 
 lists = lazy("pyjitc.lib.py.lists")
 
@@ -109,7 +109,7 @@ def binary(op: str, x: Expr, y: Expr, inplace: bool) -> Expr | None:
         first = own_method(x, f"__i{OPERATORS[op]}__") or first
     if first is None and second is None:
         return None
-    return answer(first, second, x, y, constant(mismatch(op, x, y, inplace=inplace).message))
+    return answer(first, second, x, y, constant(unsupported(op, x, y, inplace).message))
 
 
 def answer(first, second, x: Expr, y: Expr, otherwise: Expr, always: bool = False) -> Expr:

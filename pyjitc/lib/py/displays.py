@@ -78,8 +78,6 @@ class _Tuple(Protocol):
     def unsupported(self, op, x, y, inplace):
         if op == "+":
             return Mismatch(f'can only concatenate tuple (not "{describe(y.type).strip(chr(39))}") to tuple')
-        if op == "*":
-            return Mismatch(f"can't multiply sequence by non-int of type {describe(y.type)}")
         return super().unsupported(op, x, y, inplace)
 
     def unary(self, op, x):

@@ -6,14 +6,15 @@ import bisect
 import heapq
 
 from ...base.lazy import lazy
-from ...infer.meaning import Apply, CallValue, Expr, Mismatch
+from ...infer.meaning import Apply, CallValue, Expr, Mismatch, NotNative, thrown
 from ...ops.containers import HEAP_POP, HEAP_PUSH, HOLDS
 from ...ops.pyobject import PY_UNBOX
 from ...ops.structure import DISCARD
 from ...types.kinds import List, is_float
+from .. import operations
 from ..build import type_name
 from ..protocol import by_python
-from ..rule import expression, rule
+from ..rule import expression, intrinsic, rule
 
 __all__ = ["CALLS"]
 
@@ -102,11 +103,22 @@ def place(a, x, lo, hi, key, left):
             item = a[middle]
         else:
             item = key(a[middle])
-        if item < x if left else not x < item:
+        if less(item, x) if left else not less(x, item):
             lo = middle + 1
         else:
             hi = middle
     return lo
+
+
+@intrinsic
+def less(x, y):
+    """x < y. What cannot be compared raises where control arrives: a list may have no items to compare with."""
+    try:
+        return operations.compare("<", x, y)
+    except NotNative:
+        raise
+    except Mismatch as error:
+        return thrown(error)
 
 
 def put(a, x, lo, hi, key, left):

@@ -14,7 +14,7 @@ from ...infer.meaning import Apply
 from ...ops.arith import IADD, IMUL, ISUB
 from ...ops.memory import ARRAY_DIM, ARRAY_LOAD, CELL_LOAD, CELL_STORE
 from ...ops.structure import PACK, RANGE_GET, RANGE_MAKE, STRUCT_GET, STRUCT_MAKE, TUPLE_AT
-from ...types.kinds import Ended
+from ...types.kinds import Ended, StrictZip, Zip
 from ..build import provoked
 from ..intrinsics import NOTHING, advance, following, iterate, put_state, same
 from ..protocol import State
@@ -470,6 +470,6 @@ NOTHING_TO_REDUCE = provoked(functools.reduce, max, ())
 
 PROTOCOLS = {
     "tuple_iterator": State(tuple_step), "array_iterator": State(array_step), "element_iterator": State(element_step),
-    "enumerate": State(enumerate_step), "zip": State(zip_step), "zip_strict": State(zip_strict_step),
+    "enumerate": State(enumerate_step), Zip: State(zip_step), StrictZip: State(zip_strict_step),
     "map": State(map_step), "filter": State(filter_step),
 }

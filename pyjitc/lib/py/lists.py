@@ -122,8 +122,6 @@ class _List(Protocol):
     def unsupported(self, op, x, y, inplace):
         if op == "+":
             return Mismatch(f'can only concatenate list (not "{y.type.class_name}") to list')
-        if op == "*":
-            return Mismatch(f"can't multiply sequence by non-int of type {describe(y.type)}")
         return super().unsupported(op, x, y, inplace)
 
     def compare(self, op, x, y):

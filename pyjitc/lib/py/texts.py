@@ -132,11 +132,6 @@ class _Text(Protocol):
             operator.imul if inplace else operator.mul, x, n, type=self.type,
             api="PyNumber_InPlaceMultiply" if inplace else "PyNumber_Multiply")
 
-    def unsupported(self, op, x, y, inplace):
-        if op == "*" and self.cls is not memoryview:
-            return Mismatch(f"can't multiply sequence by non-int of type '{type_name(y.type)}'")
-        return super().unsupported(op, x, y, inplace)
-
     def compare(self, op, x, y):
         if y.type is self.type and x.known and y.known:
             return Const(Bool, bool(SYMBOLS[op](x.value, y.value)))

@@ -62,3 +62,43 @@ def test_classes_of_numbers_make_arrays_of_lists(cls):
     compiled = njit(lambda x: cls(x))
     for x in ([1, 2, 3], [[1, 2], [3, 0]], [1.5, 0.0], [True, False], (1, 2.5), range(3)):
         agree(lambda x: cls(x), x, compiled=compiled)
+
+
+W, F = np.array([1, 2, 3]), np.array([[1.5, 2.5, 3.5], [4.5, 5.5, 6.5]], np.float32)
+
+
+@pytest.mark.parametrize("function, calls", [
+    (lambda x: np.array([x, [1, 2, 3]]), [(W,), (W * 0.5,), (W > 1,), (W[:2],), (W.astype(np.uint8),), (F,), (W[:0],)]),
+    (lambda x: np.array([[1.0, x[0]], x]), [(W[:2],), (W,), (F[0, :2],), (F,)]),
+    (lambda x: np.array([[x, [1, 2, 3]], [(4, 5, 6.5), x]], order="F"), [(W,), (W[:2],)]),
+    (lambda x: np.array([x, [[1, 2, 3], [4, 5, 6]]]), [(F,), (W,), (F[:, :2],), (F[:1],)]),
+    (lambda x: np.array([[[1, 2], [3]], x]), [(W,), (W[:2],), (F,), (F[:, :2],)]),
+    (lambda x: np.array(([1, 2, 3], x, 5)), [(W,)]), (lambda x: np.array([5, [1, 2, 3]]), [(W,)]),
+    (lambda x: np.array([[], x]), [(W[:0],), (F[0, :0],), (W,)]),
+    (lambda x: np.array([[x[0], 2, 3], x], dtype=np.complex64, ndmin=3), [(W,), (W[::-1],)]),
+    (lambda x: np.asarray([x.tolist(), x, [1, 2.5, 3]]), [(W,), (W * 1j,), (F[0],), (W > 2,), (W.astype(np.uint16),)]),
+    (lambda x: np.array([[0] * len(x), x]), [(W,), (W * 0.5,)]),
+])
+def test_arrays_stand_beside_lists(function, calls):
+    agree_on(function, *calls)
+
+
+def changed(x):
+    items = x.tolist()
+    items.append(items[0])
+    items[0] = items[0] + items[1]
+    return items, [v for v in items], type(items[0]).__name__
+
+
+def mixed(x):
+    items = x.tolist()
+    items[0] = "first"
+    items.insert(1, None)
+    return items
+
+
+@pytest.mark.parametrize("function", [changed, mixed])
+def test_lists_of_the_elements_of_an_array(function):
+    for x in (W, W * 0.5, W > 1, W * 1j, F, W.astype(np.uint64), np.array([2**63], np.uint64), F.astype(np.float16),
+              W[:0], np.array(["2020-01-02"], "M8[D]")):
+        agree(function, x)

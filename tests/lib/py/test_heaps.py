@@ -70,6 +70,50 @@ def test_bisection():
     agree(lambda x: bisect.bisect(x, ("b", 0)), [("a", 1), ("b", 2)])
 
 
+def inserted_in_an_empty_list(x, i):
+    kept, numbers = [], [n for n in (1, 2) if n > 5]
+    bisect.insort(kept, x[i])
+    return kept, bisect.bisect(numbers, x[i]), bisect.bisect_left(numbers, x[i])
+
+
+def all_inserted(x, i):
+    kept = []
+    try:
+        for item in x[i:]:
+            bisect.insort(kept, item)
+    except TypeError as error:
+        return kept, str(error)
+    return kept
+
+
+class Ranked:
+    def __init__(self, rank):
+        self.rank = rank
+
+    def __lt__(self, other):
+        return self.rank < other.rank
+
+
+def ranks(numbers):
+    kept = []
+    for n in numbers:
+        bisect.insort(kept, Ranked(n))
+    return [r.rank for r in kept], bisect.bisect_left(kept, Ranked(2))
+
+
+@pytest.mark.parametrize("function", [inserted_in_an_empty_list, all_inserted])
+def test_items_that_cannot_be_compared_raise_where_they_meet(function):
+    compiled = njit(function)
+    for i in (0, 1, 2):
+        agree(function, ["b", 1, 2], i, compiled=compiled)
+    agree(function, [2.5, 1, 2], 0)
+
+
+def test_bisection_of_objects():
+    agree(ranks, [3, 1, 2])
+    agree(ranks, [])
+
+
 @pytest.mark.parametrize("n", [1.0, 2.2, 3.0, 0.0, float("inf"), np.float32(1), np.float32(2)], ids=repr)
 def test_a_float_is_no_number_of_items_unless_it_is_one(n):
     for x in ([3, 1, 2], [3.5]):

@@ -9,6 +9,7 @@ from ....ops.memory import ARRAY_DATA, ARRAY_DIM, ARRAY_STRIDE, ARRAY_VIEW
 from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, Bool, Bytes, Int, NpBool, NpInt, Object
+from ....types.lattice import kind_of
 from ...build import a_type, type_name
 from ...rule import NONE, Constant, intrinsic, rule
 from ..shapes import views
@@ -285,7 +286,19 @@ def _dumps(a):
 def _tolist(a):
     if a.type.ndim == 0:
         return Call(one_item, a)
-    return python_call(np.ndarray.tolist, a)
+    found, t = python_call(np.ndarray.tolist, a), _item_type(a.type.dtype)
+    if t is Object:
+        return found
+    for _ in range(a.type.ndim):
+        t = k.List(t)
+    return Apply(pyobject.PY_UNBOX, found, type=t)
+
+
+def _item_type(dtype) -> k.Type:
+    """The type of what NumPy makes of an element for Python; Object where it is no number that fits in 64 bits."""
+    if dtype is k.uint64 or not k.is_number(dtype):
+        return Object
+    return {"b": Bool, "i": Int, "u": Int, "f": k.Float, "c": k.Complex}[kind_of(dtype)]
 
 
 @rule("np.ndarray.item")

@@ -14,6 +14,7 @@ from ....base.lazy import lazy
 from ....infer.constants import constant
 from ....infer.expressions import list_of
 from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, NotConstant, NotNative, Throw
+from ....ops.memory import ARRAY_DIM
 from ....ops.structure import RANGE_GET, RETYPE, TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, Bool, DType, Int, NoneType
@@ -114,6 +115,9 @@ def as_array(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> E
         return _of_array(_parsed(x, dtype, len(shape)), dtype, order, None, ndmin)
     if dtype is k.uint64:
         leaves = [conversions.wide_as(leaf, dtype) if conversions.is_wide(leaf) else leaf for leaf in leaves]
+    if any([is_sequence(leaf.type) for leaf in leaves]) and any([_has_axes(leaf.type) for leaf in leaves]):
+        given = Const(NoneType, None) if dtype is None else _dtype(dtype)
+        return Call(of_mixture, _lengths(shape), _tuple(leaves), given, Const(k.Str, order), Const(Int, ndmin))
     for leaf in leaves:
         if not all(k.is_scalar(t) or isinstance(t, Array)
                    for t in (leaf.type.members if isinstance(leaf.type, k.Union) else (leaf.type,))):
@@ -149,11 +153,15 @@ def _lengths(shape):
 
 def _shape_and_leaves(x, has_items):
     """(the shape of the array that nested sequences are, the expressions of its elements). has_items: whether the
-    values of a type are axes, not elements."""
+    values of a type are axes, not elements. Sequences that stand beside arrays with axes are left as elements."""
     shape, leaves = [], [x]
-    while leaves and has_items(leaves[0].type):
+    while any([has_items(leaf.type) for leaf in leaves]):
         split = [elements(leaf) if has_items(leaf.type) else None for leaf in leaves]
-        if any(s is None or len(s) != len(split[0]) for s in split):
+        others = [leaf.type for leaf, s in zip(leaves, split) if s is None]
+        if not all([k.is_scalar(member) or isinstance(member, Array) and not member.ndim
+                    for t in others for member in k.members_of(t)]):
+            break
+        if others or any([len(s) != len(split[0]) for s in split]):
             return Throw(ValueError, "setting an array element with a sequence. The requested array has an "
                                      "inhomogeneous shape after "
                          f"{len(shape)} dimensions. The detected shape was {tuple(shape)} + inhomogeneous part.")
@@ -296,6 +304,37 @@ def _of_leaves(where, leaves, dtype, order, ndmin):
     return Call(of_arrays if arrays else of_items, where, _tuple(leaves), dtype, order, ndmin)
 
 
+def _has_axes(t) -> bool:
+    """Whether a value of type t may be an array with axes."""
+    return any([isinstance(member, Array) and member.ndim for member in k.members_of(t)])
+
+
+def of_mixture(shape, leaves, dtype, order, ndmin):
+    n = even_axes(leaves, 0, most_axes(leaves))
+    if n != most_axes(leaves):
+        uneven(shape, leaves, n)
+    return of_arrays_and_numbers(shape, as_arrays(leaves, dtype), dtype, order, ndmin)
+
+
+@intrinsic
+def as_arrays(leaves, dtype):
+    """The leaves with arrays in place of sequences. A sequence without elements gets the dtype of an array."""
+    parts, converted = elements(leaves), []
+    own = _dtype(next(member.dtype for x in parts for member in k.members_of(x.type) if isinstance(member, Array)))
+    for x in parts:
+        is_empty = dtype.type is NoneType and not k.any_part(
+            x.type, lambda part: not is_sequence(part))
+        given = [own] if is_empty else [] if dtype.type is NoneType else [dtype]
+        converted.append(CallValue(constant(np.asarray), x, *given) if is_sequence(x.type) else x)
+    return _tuple(converted)
+
+
+@intrinsic
+def of_arrays_and_numbers(shape, leaves, dtype, order, ndmin):
+    return _of_leaves(shape, elements(leaves), None if dtype.type is NoneType else dtype.type.scalar, order.value,
+                      ndmin.value)
+
+
 def with_each_type(shape, before, leaf, after, dtype, order, ndmin):
     return with_one_type(shape, before, leaf, after, dtype, order, ndmin)
 
@@ -436,34 +475,66 @@ def put_arrays(out, leaves, i):
 def check_even(shape, leaves, i):
     if i < len(leaves):
         if shape_of(leaves[i]) != shape_of(leaves[0]):
-            n = even_axes(leaves, 0)
-            raise ValueError(f"setting an array element with a sequence. The requested array has an inhomogeneous "
-                             f"shape after {len(shape) + n} "
-                             f"dimensions. The detected shape was ({lengths_text(shape, 0, len(shape), '')}"
-                             f"{lengths_text(shape_of(leaves[0]), 0, n, ', ')}{',' if len(shape) + n == 1 else ''}) + "
-                             f"inhomogeneous part.")
+            uneven(shape, leaves, even_axes(leaves, 0, most_axes(leaves)))
         check_even(shape, leaves, i + 1)
 
 
-def even_axes(leaves, j):
+def uneven(shape, leaves, n):
+    """Raise the error for leaves of which only the first n axes have the same lengths."""
+    raise ValueError(f"setting an array element with a sequence. The requested array has an inhomogeneous shape after "
+                     f"{len(shape) + n} dimensions. The detected shape was ({lengths_text(shape, 0)}"
+                     f"{lengths_of(leaves, 0, n, most_axes(leaves))}{',' if len(shape) + n == 1 else ''}) + "
+                     f"inhomogeneous part.")
+
+
+@intrinsic
+def most_axes(leaves):
+    """The most axes that an item of a tuple has: of an array, or of sequences in each other."""
+    return Const(Int, max(map(_axes_in, leaves.type.parts)))
+
+
+def _axes_in(t) -> int:
+    if is_sequence(t):
+        return 1 + max(map(_axes_in, t.parts), default=0)
+    return max([member.ndim if isinstance(member, Array) else 0 for member in k.members_of(t)])
+
+
+def even_axes(leaves, j, most):
     """The number of leading axes whose lengths are the same in all leaves."""
-    return 1 + even_axes(leaves, j + 1) if even_axis(leaves, j, 0) else 0
+    if j == most:
+        return 0
+    return 1 + even_axes(leaves, j + 1, most) if length_along(leaves, j + 1) >= 0 else 0
 
 
-def even_axis(leaves, j, i):
-    if i == len(leaves):
-        return True
-    if j >= len(shape_of(leaves[i])):
-        return False
-    return shape_of(leaves[i])[j] == shape_of(leaves[0])[j] and even_axis(leaves, j, i + 1)
+@intrinsic
+def length_along(x, axis):
+    """The length of an axis of an array, or of sequences in each other; -1 where that is not one number, or there is
+    no such axis."""
+    t, axis = x.type, axis.value
+    if isinstance(t, Array):
+        return Apply(ARRAY_DIM, x, axis=axis) if axis < t.ndim else Const(Int, -1)
+    parts = elements(x) if is_sequence(t) else []
+    if axis == 0 or not parts:
+        return Const(Int, len(parts) if axis == 0 and is_sequence(t) else -1)
+    return Call(one_length, _tuple(parts[1:]), Const(Int, axis - 1), Call(length_along, parts[0], Const(Int, axis - 1)))
 
 
-def lengths_text(shape, j, n, before):
+def one_length(parts, axis, n):
+    if len(parts) == 0:
+        return n
+    return one_length(parts[1:], axis, n) if length_along(parts[0], axis) == n else -1
+
+
+def lengths_text(shape, j):
     if j == len(shape):
         return ""
-    if j >= n:
+    return f"{', ' if j else ''}{shape[j]}{lengths_text(shape, j + 1)}"
+
+
+def lengths_of(leaves, j, n, most):
+    if j == most:
         return ""
-    return f"{before}{shape[j]}{lengths_text(shape, j + 1, n, ', ')}"
+    return f", {length_along(leaves[0], j)}{lengths_of(leaves, j + 1, n, most)}" if j < n else ""
 
 
 # ---------------------------------------------------------------- with conditions
