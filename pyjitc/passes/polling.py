@@ -117,6 +117,8 @@ class _Polls:
             self.hint(loop)
         if not self.in_order and any(packs(loop) for loop in innermost):
             self.fn.flags = self.fn.flags._replace(packs=True)
+        if innermost and not nest.irreducible and not any(map(self.may_be_vectorised, innermost)):
+            self.fn.flags = self.fn.flags._replace(one_by_one=True)
         if self.remaining and all(loop.header in self.remaining or not self.may_be_vectorised(loop)
                                   for loop in innermost):
             self.fn.flags = self.fn.flags._replace(narrow=True)
