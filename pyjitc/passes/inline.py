@@ -273,9 +273,10 @@ def splice(call: Inst, here: list[Inst], blocks: list[Block], replace: dict[Valu
     else:
         copies = clone_blocks(order, values, loc, unwind, into=here)
         blocks.extend(copies[block] for block in order[1:])
-    for block, copy in copies.items() if frame is not None else ():
-        for inst, new in zip(block.insts, copy.insts[-len(block.insts):], strict=True):
-            _note_frame(inst, new, frame, call)
+    if frame is not None:
+        for block, copy in copies.items():
+            for inst, new in zip(block.insts, copy.insts[-len(block.insts):], strict=True):
+                _note_frame(inst, new, frame, call)
     returns = [copy for copy in copies.values() if copy.insts[-1].op is RETURN]
     if not returns:
         return None
