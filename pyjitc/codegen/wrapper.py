@@ -124,7 +124,7 @@ def _open_declared(e: _Stub, t, pointer: str) -> list[str]:
     other types. What such a conversion would change, or refuse, is left to the slow path."""
     only = e.module.options.declared == "only"
     ways: list[tuple] = []  # (classes, the function that unboxes an object of one of them)
-    kind = components(t)[0] if t.parts is None else ""
+    kind = "".join(components(t)[:1])  # a number has one component
     if t in (Int, Float):
         scalars = [np.float64] if t is Float else [np.dtype(c).type for c in "lq" if np.dtype(c).itemsize == 8]
         ways.append(([e.object(cls) for cls in dict.fromkeys(scalars)],

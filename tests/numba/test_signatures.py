@@ -108,6 +108,16 @@ def test_numbers_of_numpy_do_not_take_the_slow_path(monkeypatch, decorator, decl
     exact(f(given), getattr(np, declared.replace("boolean", "bool_"))(given).item())
 
 
+@pytest.mark.parametrize("signature", [(types.float64, types.none), "float64(float64, none)",
+                                       ["float64(float64, none)", "int64(int64, none)"]], ids=str)
+def test_a_parameter_that_is_declared_as_none(signature):
+    f = nb.njit(signature)(lambda x, nothing: x if nothing is None else x + 1)
+    exact(f(2.5, None), 2.5)
+    exact(f(np.float64(3), None), 3.0)
+    with pytest.raises(TypeError, match="No matching definition"):
+        f(2.5, 1)
+
+
 def test_what_the_only_signature_cannot_convert():
     f = nb.njit("uint64(uint64)")(lambda x: x)
     for given in (-1, -2 ** 40, -2 ** 63):
