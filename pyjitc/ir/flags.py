@@ -97,8 +97,8 @@ class FunctionFlags(Named):
     loops down columns change. Set by passes/polling.py; read by codegen/function.py."""
 
     one_by_one: bool = False
-    """LLVM vectorises no loop of the function. Set by passes/polling.py; codegen/native.py makes one copy of such a
-    loop of a ufunc, for all strides."""
+    """LLVM vectorises no loop of the function, which has arrays of any strides as parameters. Set by
+    passes/polling.py; codegen/native.py makes one copy of such a loop of a ufunc, for all strides."""
 
     alias_groups: int = 0
     """The number of groups of arrays that share no memory (see array_load). passes/versioning.py and
