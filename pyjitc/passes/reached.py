@@ -14,7 +14,7 @@ from ..ir.cfg import LoopNest, closure
 from ..ops import arith as a
 from ..ops import control, memory
 from ..ops.parallel import GET_THREAD_ID
-from ..ops.structure import RETYPE, SELECT, TUPLE_AT, TUPLE_GET, TUPLE_MAKE, UNION_CAST, UNION_GET, UNION_MAKE
+from ..ops.structure import SELECT, TUPLE_AT, TUPLE_GET, TUPLE_MAKE, UNION_CAST, UNION_GET, UNION_MAKE
 from ..types import kinds as k
 from . import counted
 from .alias import VIEW, holds_arrays
@@ -135,7 +135,6 @@ class Reached:
         """The accesses at these indices of an array, or to all of it, for each array from before the loop that it may
         be."""
         found = []
-        array = _as_made(array)
         for root, views, taken in self.origins(array, ()):
             if self._is_shared(root):
                 facts, always = self._facts(block), self._is_always(block)
@@ -170,7 +169,6 @@ class Reached:
     def origins(self, array: ir.Value, seen):
         """(array, views by which it is seen, conditions from before the loop) of each array that `array` may be;
         choices that are made before the loop are not looked into."""
-        array = _as_made(array)
         made = array.inst
         if made is not None and made.op.traits & VIEW and not self._is_other(array):
             for root, views, taken in self.origins(made.args[0], seen):
@@ -540,14 +538,6 @@ class Reached:
 
     def _moves(self, v: ir.Value) -> bool:
         return any(x in self.region.counters for x in self.likely(v).terms)
-
-def _as_made(array: ir.Value) -> ir.Value:
-    """The array of which this one differs in what its type says about order and writing alone."""
-    while (made := array.inst) is not None and made.op is RETYPE and type(made.args[0].type) is k.Array and (
-            made.args[0].type.dtype, made.args[0].type.ndim) == (array.type.dtype, array.type.ndim):
-        array = made.args[0]
-    return array
-
 
 def _is_part(made: ir.Inst) -> bool:
     """Whether an instruction reads a value from what holds it."""

@@ -112,7 +112,7 @@ def seen_after_the_call(a, b):
 @pytest.mark.parametrize("function, threads", [
     (own_elements, True), (halves, False), (quarters_of_a_tuple_from_before, False), (rows, True),
     (rows_of_one_of_two, True), (elements_through_tuples, True), (read_beside_a_new_array, True),
-    (one_of_two_arrays, None), (transforms, True), (transforms_in_place, True), (seen_after_the_call, None)])
+    (one_of_two_arrays, None), (transforms, True), (transforms_in_place, None), (seen_after_the_call, None)])
 def test_functions_that_write_arrays_in_tuples(function, threads):
     """threads: whether the loop runs on several; None where that is not asked."""
     def arrays():
