@@ -15,9 +15,9 @@ __all__ = ["borrowed", "definer", "expanded", "load", "retaining", "store"]
 
 # The texts that may follow the parenthesis before an operand that is an instruction.
 _OPERATIONS = (
-    "add ", "and ", "ashr ", "bitcast ", "call ", "fadd ", "fcmp ", "fdiv ", "fmul ", "fneg ", "fptosi ", "fptoui ",
-    "fsub ", "getelementptr ", "icmp ", "inttoptr ", "load ", "lshr ", "mul ", "or ", "ptrtoint ", "sdiv ", "select ",
-    "sext ", "shl ", "sitofp ", "sub ", "trunc ", "udiv ", "uitofp ", "urem ", "xor ", "zext ")
+    "add ", "and ", "ashr ", "bitcast ", "call ", "fadd ", "fcmp ", "fdiv ", "fmul ", "fneg ", "fpext ", "fptosi ",
+    "fptoui ", "fsub ", "getelementptr ", "icmp ", "inttoptr ", "load ", "lshr ", "mul ", "or ", "ptrtoint ", "sdiv ",
+    "select ", "sext ", "shl ", "sitofp ", "sub ", "trunc ", "udiv ", "uitofp ", "urem ", "xor ", "zext ")
 
 
 # The beginnings of the last lines of blocks: jumps, and the further lines of long ones.

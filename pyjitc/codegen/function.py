@@ -349,17 +349,19 @@ class FunctionEmitter(Emitter):
             self.lines = saved
             return label
         away = self._exit(inst.cleanup, inst.unwind)
+        frames = inst.attrs.get("outer", ())
         hidden = self.fn.library and "origin" not in inst.attrs
-        if hidden or inst.op is control.RERAISE or not self.traced or _is_part(inst):
+        if not (hidden or inst.op is control.RERAISE):
+            frames = ((inst.loc, inst.attrs.get("origin") or (self.fn.qualname, self.fn.filename)), *frames)
+        if not frames or not self.traced or _is_part(inst):
             return away
-        loc = inst.loc if inst.loc.line else ir.Loc(self.fn.firstlineno, 0, -1, -1)
-        origin = inst.attrs.get("origin") or (self.fn.qualname, self.fn.filename)
-        label = self.fails.get((loc, origin, away))
+        label = self.fails.get((frames, away))
         if label is None:
-            label = self.fails[loc, origin, away] = self.label("fail")
+            label = self.fails[frames, away] = self.label("fail")
             saved, self.lines = self.lines, []
             self.lines.append(f"{label}:")
-            self.traceback(loc, origin)
+            for place, origin in frames:
+                self.traceback(ir.Loc(*place) if place[0] else ir.Loc(self.fn.firstlineno, 0, -1, -1), origin)
             self.jump(away)
             self.cold += self.lines
             self.lines = saved

@@ -10,14 +10,14 @@ from .definitions import borrowed
 
 __all__ = ["TEXT", "is_often_called", "needed", "needs_few_passes", "search_of", "text"]
 
-(decimals, drops, elements, errors, list_items, localtables, memory, mersenne, natives, objects, owned, sorting,
- strings, tables) = (
+(decimals, drops, elements, errors, list_items, localtables, memory, mersenne, natives, objects, owned, scalars,
+ sorting, strings, tables) = (
     lazy(f"{__package__}.{name}") for name in (
         "decimals", "drops", "elements", "errors", "list_items", "localtables", "memory", "mersenne", "natives",
-        "objects", "owned", "sorting", "strings", "tables"))
+        "objects", "owned", "scalars", "sorting", "strings", "tables"))
 # The first word of a helper's name -> the module with helpers that is loaded when one of them is used.
 _HOMES = {"str": strings, "decimal": decimals, "sort": sorting, "heap": sorting, "table": localtables,
-          "holds": list_items,
+          "holds": list_items, "scalar": scalars,
           **dict.fromkeys(("dict", "set", "key", "versions", "pair", "int", "becomes", "str_hash", "str_same"), tables),
           **dict.fromkeys(("mersenne", "temper", "random"), mersenne),
           **dict.fromkeys(("new", "view", "step", "retain", "release", "same", "owning", "hold", "let", "give", "box",

@@ -20,7 +20,7 @@ from ..ir import core as ir
 from ..runtime import platform
 from ..runtime.dispatcher import Anew
 from ..types.kinds import Bool, Float, Int, NoneType, Object, Str, float32, uint64
-from . import box
+from . import box, scalars
 from .emitter import Emitter
 from .leaves import components, load, require
 from .module import Module
@@ -120,15 +120,19 @@ def add_stub(module: Module, fn: ir.Function, spec: Spec, nogil: bool = False) -
 
 def _open_declared(e: _Stub, t, pointer: str) -> list[str]:
     """Unbox a number for a parameter that is declared with type t. For one of 64 bits a NumPy number is accepted like a
-    Python one, since it has the same bits; under the only signature Python's numbers are converted, too. What such a
-    conversion would change, or refuse, is left to the slow path."""
+    Python one, since it has the same bits; under the only signature Python's numbers are converted, too, and NumPy's of
+    other types. What such a conversion would change, or refuse, is left to the slow path."""
+    only = e.module.options.declared == "only"
     ways: list[tuple] = []  # (classes, the function that unboxes an object of one of them)
-    kind = components(t)[0] if t.parts is None else ""
+    kind = "".join(components(t)[:1])  # a number has one component
     if t in (Int, Float):
         scalars = [np.float64] if t is Float else [np.dtype(c).type for c in "lq" if np.dtype(c).itemsize == 8]
         ways.append(([e.object(cls) for cls in dict.fromkeys(scalars)],
                      lambda: load(e, kind, pointer, platform.SCALAR_VALUE)))
-    if e.module.options.declared == "only":
+    if only:
+        if t is Bool:
+            ways.append(([e.object(np.bool_)], lambda: e.assign(
+                f"icmp ne i8 {load(e, 'i8', pointer, platform.SCALAR_VALUE, 1)}, 0")))
         if t in (Float, float32):
             ways.append(([e.external("PyLong_Type")], lambda: _narrowed(e, t, e.assign(
                 f"sitofp i64 {box.unbox(e, Int, pointer, 'miss')[0]} to double"))))
@@ -151,11 +155,44 @@ def _open_declared(e: _Stub, t, pointer: str) -> list[str]:
         arms.append((opened(), e.current))
         e.jump(done)
         e.start(other)
-    value, = box.unbox(e, t, pointer, "miss")
+    converts = only and (t in (Int, Float) or t in (uint64, float32) and bool(e.module.options.numba))
+    others = e.label("others") if converts else "miss"
+    value, = box.unbox(e, t, pointer, others)
     arms.append((value, e.current))
     e.jump(done)
+    if converts:
+        e.start(others)
+        arms.append((_converted(e, t, pointer), e.current))
+        e.jump(done)
     e.start(done)
     return [e.phi(kind, arms)]
+
+
+def _converted(e: _Stub, t, pointer: str) -> str:
+    """Convert a NumPy number to t."""
+    slot = e.alloca("i64")
+    code = e.assign(f"call i64 {e.helper('pyj_scalar_read')}(ptr {pointer}, ptr {slot})")
+    whole = e.assign(f"load i64, ptr {slot}, align 8")
+    if t in (Int, uint64):  # int64 and uint64 have the numbers in common in which the highest bit is 0
+        exact = e.assign(f"icmp eq i64 {code}, {scalars.SIGNED if t is Int else scalars.NATURAL}")
+        either = e.assign(f"icmp ult i64 {e.assign(f'sub i64 {code}, 1')}, 2")
+        small = e.assign(f"and i1 {either}, {e.assign(f'icmp sge i64 {whole}, 0')}")
+        require(e, e.assign(f"or i1 {exact}, {small}"), "miss")
+        return whole
+    require(e, e.assign(f"icmp ne i64 {code}, 0"), "miss")
+    kind = components(t)[0]
+    real, integer, made = e.label("real"), e.label("integer"), e.label("made")
+    e.branch(e.assign(f"icmp eq i64 {code}, {scalars.REAL}"), real, integer)
+    e.start(real)
+    arms = [(_narrowed(e, t, e.assign(f"load double, ptr {slot}, align 8")), e.current)]
+    e.jump(made)
+    e.start(integer)
+    natural = e.assign(f"icmp eq i64 {code}, {scalars.NATURAL}")
+    numbers = [e.assign(f"{how} i64 {whole} to {kind}") for how in ("uitofp", "sitofp")]
+    arms.append((e.assign(f"select i1 {natural}, {kind} {numbers[0]}, {kind} {numbers[1]}"), e.current))
+    e.jump(made)
+    e.start(made)
+    return e.phi(kind, arms)
 
 
 def _narrowed(e: _Stub, t, value: str) -> str:

@@ -123,9 +123,10 @@ NOWHERE = Loc(0, 0, -1, -1)
 
 _OF_NAMES = "abcdefghijklmnopqrstuvwxyz_"
 _attributes: dict[Op, frozenset[str]] = {}  # filled at the first use
-# attributes of any instruction. origin: (qualname, filename) of the function from which it was inlined; redo: where an
-# int exceeds 64 bits, the interpreter repeats the call (passes/restarts.py)
-NOTES = frozenset(("origin", "redo"))
+# attributes of any instruction. origin: (qualname, filename) of the function from which it was inlined; outer:
+# (position, origin) of the calls through which it was inlined, the innermost first, which tracebacks show; redo: where
+# an int exceeds 64 bits, the interpreter repeats the call (passes/restarts.py)
+NOTES = frozenset(("origin", "outer", "redo"))
 
 
 class Op:

@@ -12,6 +12,7 @@ own.
 """
 from __future__ import annotations
 
+from ..ir.cfg import in_edges
 from ..ir.core import (
     ALLOCATES, CELLS, COUNTS, ELEMENTS, ERRORS, HOST, NEW_MEMORY, RAISES, RANDOM, READS, SLOTS, VIEW, WRITES,
     WRITES_FIRST, WRITES_OPERANDS, Block, Function, Inst, Value, regions_read, regions_written, writes,
@@ -19,9 +20,11 @@ from ..ir.core import (
 from ..ops import memory as m
 from ..ops.control import INVOKE
 from ..ops.nest import NEST_INTO
-from ..types.kinds import Array
+from ..ops.structure import CHOOSE, SELECT, TUPLE_AT, TUPLE_GET, TUPLE_MAKE
+from ..types.kinds import Array, any_part
+from .rewrite import growing
 
-__all__ = ["Aliases", "gathers", "marked_disjoint", "may_free", "may_free_by", "root_of"]
+__all__ = ["Aliases", "gathers", "holds_arrays", "marked_disjoint", "may_free", "may_free_by", "root_of"]
 
 _NEW_CELLS = frozenset((m.CELL_NEW, m.ITERATOR_NEW))
 _UNREAD = COUNTS | ERRORS  # regions on which no result depends
@@ -69,8 +72,8 @@ class Aliases:
         return m.effects_of(inst) if inst.op is not INVOKE else self._call(inst.attrs["callee"])[0]
 
     def _call(self, callee: Function) -> tuple[int, list[int] | None]:
-        """(effects of a function, the positions of the parameters whose elements it writes; None where it may write
-        others too)"""
+        """(effects of a function, the positions of the parameters, arrays and tuples of them, whose elements it writes;
+        None where it may write others too)"""
         if callee not in self.known:
             self.known[callee] = _ANYTHING  # an assumption while the function is analysed: it may call itself
             inside = Aliases(callee)
@@ -88,6 +91,9 @@ class Aliases:
                     if regions_written(does) & ELEMENTS:
                         arrays = inside.written(inst)
                         roots = [x for x in map(root_of, arrays or ()) if not is_fresh(x)]
+                        if not inside.given.issuperset(roots):
+                            traced = inside._traced(roots, callee)
+                            arrays, roots = (None, roots) if traced is None else (arrays, traced)
                         if arrays is not None and not roots:
                             does &= ~writes(ELEMENTS)
                         elif arrays is None or not inside.given.issuperset(roots):
@@ -101,9 +107,34 @@ class Aliases:
                                                                      if p in params]
         return self.known[callee]
 
+    def _traced(self, arrays: list[Value], fn: Function) -> list[Value] | None:
+        """The parameters of `fn` from which arrays come, some through tuples and parameters of blocks, without what the
+        function allocates; None where some may come from elsewhere."""
+        found: list[Value] = []
+        arriving: dict[Value, list[Value]] = {}  # parameter of a block -> the values that it gets
+        seen = dict.fromkeys(arrays)
+        for v in growing(seen):
+            made = v.inst
+            if v in self.given:
+                found.append(v)
+            elif made is None:
+                if not arriving:
+                    for block, edges in in_edges(fn.blocks).items():
+                        for _, _, edge in edges:
+                            for p, x in zip(block.params, edge.args, strict=True):
+                                arriving.setdefault(p, []).append(x)
+                seen.update(dict.fromkeys(arriving.get(v, ())))
+            elif made.op.traits & VIEW or made.op is TUPLE_GET or made.op is TUPLE_AT:
+                seen[made.args[0]] = None
+            elif made.op is TUPLE_MAKE or made.op is SELECT or made.op is CHOOSE:
+                seen.update(dict.fromkeys(x for x in made.args if holds_arrays(x)))
+            elif not is_fresh(v):
+                return None
+        return found
+
     def written(self, inst: Inst) -> list[Value] | None:
-        """The arrays whose elements an instruction writes, unless through a view of them; None where they are not
-        known."""
+        """The arrays whose elements an instruction writes, unless through a view of them, and the tuples that hold such
+        arrays; None where they are not known."""
         op = inst.op
         if op is m.ARRAY_STORE or op is m.ROW_COPY:
             return [inst.args[0]]
@@ -162,6 +193,11 @@ def marked_disjoint(one: Inst, other: Inst) -> bool:
     group, _, *others = one.attrs.get("noalias", (None, None))
     found = other.attrs.get("noalias", (None,))
     return group is not None and found[0] == group and found[1] in others
+
+
+def holds_arrays(v: Value) -> bool:
+    """Whether a value is an array, or has arrays as parts."""
+    return any_part(v.type, lambda part: type(part) is Array)
 
 
 def is_fresh(v: Value) -> bool:

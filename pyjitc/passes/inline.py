@@ -3,9 +3,11 @@
 Runs first: the later passes see loops and loads instead of calls, and tracebacks have no frames of the library.
 Before:  y = invoke {callee: f} (x)       After:  y = iadd x, x        (body of f, parameters replaced)
 Every inlined instruction of a library function takes the position of the call, and the call's unwind edge where
-it has none. Of the program's functions, leaves that cannot fail are inlined, and the function of a ufunc in its loop,
-where its instructions keep their own positions. Callees are shared, so their bodies are copied. A (mutually) recursive
-library function stays a call at the inner level.
+it has none. Of the program's functions, leaves that cannot fail are inlined, the function of a ufunc in its loop, and
+small functions with `inline="always"`: LLVM would inline these as well, but arrays that they return would be made in
+the heap, and assignments to their arrays would be tested for overlap. There the instructions keep their own positions,
+and those that may leave the function know the frames that tracebacks show for the calls (`outer`). Callees are shared,
+so their bodies are copied. A (mutually) recursive library function stays a call at the inner level.
 Needs: callees in `attrs["callee"]` of invoke.  Keeps: SSA; unreachable blocks are gone.
 """
 from __future__ import annotations
@@ -31,6 +33,8 @@ _UNTIDY, _LEAF = 120, 40  # the most instructions of a leaf before and after sim
 # how large a body is that is inlined nevertheless. LLVM takes time quadratic in the branches of one function.
 GROWTH, SMALL = 4_000, 60
 _SEEN = RAISES | ALLOCATES | HOST
+# The most instructions of a function with inline="always" that is inlined here, and of all copies in one function.
+_ASKED, _COPIES = 300, 1_200
 
 
 def run(module: list[Function], options: Any = None) -> list[Function]:
@@ -77,6 +81,18 @@ def _wanted(callee: Function) -> bool:
     return callee.library and not callee.flags.noinline or callee.flags.inline
 
 
+def _is_asked(fn: Function) -> bool:
+    """Whether the program asks with `inline="always"` that calls of the function are inlined, and it is small. Loops in
+    loops are slower as parts of a deeper nest."""
+    return (fn.flags.asks_inline and not (fn.library or fn.flags.optnone or fn.flags.noinline or fn.flags.vmap)
+            and _size(fn) <= _ASKED and all(loop.parent is None for loop in LoopNest(fn).loops))
+
+
+def _has_frame(callee: Function) -> bool:
+    """Whether tracebacks show the frame of the function that calls this one, which is inlined."""
+    return callee.flags.asks_inline and not (callee.library or callee.flags.frameless)
+
+
 def _is_leaf(fn: Function) -> bool:
     """Whether a function of the program is a few operations on numbers that cannot fail, so that no traceback can ever
     show a frame of it. LLVM would inline it as well, but only after the loop passes, which do not optimise loops with
@@ -120,7 +136,8 @@ def _inline(root: Function, state: dict[Function, bool]) -> None:
                 fn.flags = fn.flags._replace(simplified=True)
             elif fn is not root and not fn.library and not fn.flags.inline and _is_leaf(fn):
                 fn.flags = fn.flags._replace(inline=True, frameless=True)
-            elif fn.flags.inline and not fn.library:
+            elif not fn.library and (fn.flags.inline or fn is not root and _is_asked(fn)):
+                fn.flags = fn.flags._replace(inline=True)
                 note_origin(fn)
             state[fn] = True
 
@@ -136,6 +153,8 @@ def _inline_into(fn: Function, state: dict[Function, bool] | None, kept=frozense
         # unfinished: the call is recursive
         if callee is fn or callee in kept or state is not None and not state.get(callee) or not _wanted(callee):
             return False
+        if _has_frame(callee) and callee.flags.parallel != fn.flags.parallel:
+            return False
         if fn.library and _is_step(fn, callee):
             inst.attrs["later"] = True
             return False
@@ -149,7 +168,7 @@ def _inline_into(fn: Function, state: dict[Function, bool] | None, kept=frozense
     blocks: list[Block] = []
     replace: dict[Value, Value] = {}
     work = []
-    gained = 0
+    gained = copies = 0
     for block in fn.blocks:
         blocks.append(block)
         if any(ready(inst) for inst in block.insts):
@@ -171,12 +190,17 @@ def _inline_into(fn: Function, state: dict[Function, bool] | None, kept=frozense
                 end[0].append(inst)
                 continue
             size = _size(inst.attrs["callee"])
-            if state is not None and gained > GROWTH and size > SMALL and _may_stay(fn, inst):
+            framed = _has_frame(inst.attrs["callee"])
+            if state is not None and gained > GROWTH and size > SMALL and _may_stay(fn, inst) or (
+                    framed and copies + size > _COPIES):
                 end[0].append(inst)
                 continue
             gained += size
+            copies += size * framed
             own, start, first = end[0], len(end[0]), len(blocks)
-            after = splice(inst, own, blocks, replace)
+            frame = (tuple(inst.loc), inst.attrs.get("origin") or (fn.qualname, fn.filename)) if framed and (
+                not fn.library or "origin" in inst.attrs) else None
+            after = splice(inst, own, blocks, replace, frame)
             if after is None:  # the callee never returns: the rest of the block is unreachable
                 while stack and stack[-1][1] is end:
                     stack.pop()
@@ -220,8 +244,11 @@ def _same_code(fn: Function, other: Function) -> bool:
             and other.qualname == fn.qualname)
 
 
-def splice(call: Inst, here: list[Inst], blocks: list[Block], replace: dict[Value, Value]) -> list[Inst] | None:
-    """Append the callee's body at the end of `here`; returns the instruction list that continues after the call."""
+def splice(call: Inst, here: list[Inst], blocks: list[Block], replace: dict[Value, Value],
+           frame: tuple | None = None) -> list[Inst] | None:
+    """Append the callee's body at the end of `here`; returns the instruction list that continues after the call.
+    frame: the position of the call and the origin of the frame around it, which tracebacks show after that of the
+    callee, or None."""
     callee: Function = call.attrs["callee"]
     loc = call.loc if callee.library or callee.flags.frameless else None
     unwind = call.unwind
@@ -230,6 +257,8 @@ def splice(call: Inst, here: list[Inst], blocks: list[Block], replace: dict[Valu
     if len(body) == 1 and not any(edge.block is body[0] for edge in body[0].edges()):
         for inst in body[0].insts:
             here.append(clone_inst(inst, values, {}, loc, unwind))
+            if frame is not None:
+                _note_frame(inst, here[-1], frame, call)
         if here[-1].op is not RETURN:
             return None
         _bind(call, here.pop(), replace)
@@ -244,6 +273,10 @@ def splice(call: Inst, here: list[Inst], blocks: list[Block], replace: dict[Valu
     else:
         copies = clone_blocks(order, values, loc, unwind, into=here)
         blocks.extend(copies[block] for block in order[1:])
+    if frame is not None:
+        for block, copy in copies.items():
+            for inst, new in zip(block.insts, copy.insts[-len(block.insts):], strict=True):
+                _note_frame(inst, new, frame, call)
     returns = [copy for copy in copies.values() if copy.insts[-1].op is RETURN]
     if not returns:
         return None
@@ -260,6 +293,13 @@ def splice(call: Inst, here: list[Inst], blocks: list[Block], replace: dict[Valu
         copy.insts[-1] = Inst(JUMP, loc=ret.loc, targets=[Edge(after, ret.args[:len(after.params)])])
     blocks.append(after)
     return after.insts
+
+
+def _note_frame(inst: Inst, copy: Inst, frame: tuple, call: Inst) -> None:
+    """Let the copy of an instruction of a callee, where it leaves the callee by an exception, add the frame of the call
+    to tracebacks."""
+    if inst.unwind is None and inst.op.effects & RAISES:
+        copy.attrs = {**copy.attrs, "outer": (*inst.attrs.get("outer", ()), frame, *call.attrs.get("outer", ()))}
 
 
 def _bind(call: Inst, ret: Inst, replace: dict[Value, Value]) -> None:

@@ -17,7 +17,7 @@ from ..ops.parallel import GET_THREAD_ID
 from ..ops.structure import SELECT, TUPLE_AT, TUPLE_GET, TUPLE_MAKE, UNION_CAST, UNION_GET, UNION_MAKE
 from ..types import kinds as k
 from . import counted
-from .alias import VIEW
+from .alias import VIEW, holds_arrays
 from .axes import indices_of
 from .counted import Affine
 from .inline import callees
@@ -116,10 +116,20 @@ class Reached:
             for v in inst.args:
                 if type(v.type) is k.Array:
                     found += self._through(block, inst, v, written is None or v in written, None)
-                elif written is None and v not in self.region.defined and k.any_part(
-                        v.type, lambda part: type(part) is k.Array):
+                elif v in self.region.defined:
+                    found += self._in_tuple(block, inst, v) if written is not None and v in written else ()
+                elif (written is None or v in written) and holds_arrays(v):
                     self.unknown.append(inst)
         return found
+
+    def _in_tuple(self, block: ir.Block, inst: ir.Inst, v: ir.Value) -> list[Access]:
+        """The accesses of a call that writes elements of the arrays in a tuple that an iteration makes."""
+        if type(v.type) is k.Array:
+            return self._through(block, inst, v, True, None)
+        if v.inst is not None and v.inst.op is TUPLE_MAKE:
+            return [one for x in v.inst.args if holds_arrays(x) for one in self._in_tuple(block, inst, x)]
+        self.unknown.append(inst)
+        return []
 
     def _through(self, block: ir.Block, inst: ir.Inst, array: ir.Value, stores: bool, indices) -> list[Access]:
         """The accesses at these indices of an array, or to all of it, for each array from before the loop that it may

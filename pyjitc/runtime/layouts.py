@@ -250,6 +250,9 @@ def _compare_numpy(p) -> None:
     table = p.numpy_api_table()
     _need(_read_at(table, p.NUMPY_API["PyArray_Type"]) == id(np.ndarray), "NumPy's C-API table")
     _need(_read_at(table, p.NUMPY_API["PyArrayDescr_Type"]) == id(np.dtype), "NumPy's C-API table")
+    for name, code in zip("Bool Byte Short Int Long LongLong UByte UShort UInt ULong ULongLong Float Double".split(),
+                          "?bhilqBHILQfd", strict=True):
+        _need(_read_at(table, p.NUMPY_API[name]) == id(np.dtype(code).type), "NumPy's C-API table")
 
 
 def _read_at(table: int, index: int) -> int:

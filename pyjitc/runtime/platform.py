@@ -92,6 +92,9 @@ METHOD = {"function": 16, "self": 24}  # of PyMethodObject
 NUMPY_API = {
     "PyArray_Type": 2, "PyArrayDescr_Type": 3, "PyArray_DescrFromType": 45, "PyArray_Scalar": 60, "PyArray_Return": 76,
     "PyArray_New": 93, "PyArray_NewFromDescr": 94, "PyArray_EquivTypes": 182, "PyArray_SetBaseObject": 282,
+    # the classes of NumPy's numbers
+    "Bool": 8, "Byte": 20, "Short": 21, "Int": 22, "Long": 23, "LongLong": 24, "UByte": 25, "UShort": 26, "UInt": 27,
+    "ULong": 28, "ULongLong": 29, "Float": 30, "Double": 31,
 }
 
 _CAPSULE = ctypes.addressof(ctypes.c_char.in_dll(ctypes.pythonapi, "PyCapsule_Type"))

@@ -243,6 +243,90 @@ def inlined(a, i):
     return 2.0 * always(a, i)
 
 
+@njit(inline="always")
+def always_twice(a, i):
+    total = 1.0
+    total += always(a, i) * always(a, 0)
+    return total
+
+
+@njit(inline="always")
+def always_again(a, i):
+    try:
+        return always(a, i)
+    except IndexError:
+        raise
+
+
+@njit(inline="always")
+def always_another(a, i):
+    try:
+        return always(a, i)
+    except IndexError:
+        raise ValueError("no")
+
+
+@njit(inline="always")
+def always_counted(a, i):
+    try:
+        return always_twice(a, i)
+    finally:
+        a[0] += 0.0
+
+
+@njit(inline="always")
+def always_caught(a, i):
+    try:
+        return always(a, i)
+    except IndexError:
+        return -1.0
+
+
+@call(ZEROS, 7)
+@njit
+def inlined_twice(a, i):
+    return 2.0 * always_twice(a, i)
+
+
+@call(ZEROS, 7)
+@njit
+def inlined_in_a_loop(a, n):
+    total = 0.0
+    for i in range(n):
+        total += always_twice(a, i)
+    return total
+
+
+@call(ZEROS, 7)
+@njit
+def inlined_and_raised_again(a, i):
+    return always_again(a, i)
+
+
+@call(ZEROS, 7)
+@njit
+def inlined_and_another(a, i):
+    return always_another(a, i)
+
+
+@call(ZEROS, 7)
+@njit
+def inlined_and_finally(a, i):
+    try:
+        return always_counted(a, i)
+    finally:
+        a[1] = 0.0
+
+
+@call(ZEROS, 7)
+@njit
+def inlined_after_a_caught_one(a, i):
+    try:
+        return always_again(a, i)
+    except IndexError:
+        return always_caught(a, i) + always_twice(a, i)
+
+
 @call(ZEROS, 7)
 @njit
 def keywords(a, i):

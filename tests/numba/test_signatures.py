@@ -5,6 +5,7 @@ import enum
 import math
 import os
 import pathlib
+import warnings
 import pickle
 import subprocess
 import sys
@@ -67,6 +68,54 @@ def test_code_of_the_only_signature_converts_numbers_of_python(monkeypatch, decl
     for name in ("_answer", "_as_before"):
         monkeypatch.setattr(type(f), name, slow)
     exact(f(given), wanted)
+
+
+NUMBERS = [cls(x) for cls in map(np.dtype, "?bBhHiIlLqQefd") for cls in [cls.type] for x in (
+    (0, 1) if cls is np.bool_ else (0, 2.5, -0.0, -3e4, math.inf, math.nan) if issubclass(cls, np.floating) else
+    (1, np.iinfo(cls).min, np.iinfo(cls).max, np.iinfo(cls).max // 3 + 1))] + [
+    np.float64(1e300), np.float64(-1e-46), np.float64(0.1), np.int64(2 ** 53 + 1), np.int64(2 ** 25 + 1),
+    np.uint64(2 ** 63), np.int64(0x7fffff4000000001), np.complex64(1), np.timedelta64(3, "s")]
+
+
+@pytest.mark.parametrize("decorator", [nb.njit, pyjitc.njit], ids=["numba", "own"])
+@pytest.mark.parametrize("declared", ["float64", "float32", "int64", "uint64", "boolean", "int32", "complex128"])
+def test_native_code_converts_numbers_of_numpy_as_the_slow_path_does(decorator, declared):
+    f = decorator(f"({declared},)")(lambda x: x)
+    for x in NUMBERS:
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            found = _outcome(f, x)
+        with warnings.catch_warnings(record=True) as wanted:
+            warnings.simplefilter("always")
+            assert found == _outcome(lambda x: f._answer((x,), {}), x), (declared, type(x), x)
+        assert [str(one.message) for one in seen] == [str(one.message) for one in wanted]
+
+
+@pytest.mark.parametrize("decorator, declared, given", [
+    *[(nb.njit, declared, given) for declared in ("float64", "float32", "int64", "uint64")
+      for given in (np.int8(3), np.uint8(200), np.int16(3), np.uint16(3), np.int32(7), np.uint32(7), np.int64(9),
+                    np.uint64(9), np.longlong(5), np.ulonglong(5), np.bool_(True))],
+    (nb.njit, "float64", np.float32(0.1)), (nb.njit, "float32", np.float64(0.1)), (nb.njit, "boolean", np.bool_(0)),
+    (nb.njit, "int32", np.int32(-4)), (pyjitc.njit, "float64", np.int32(-4)), (pyjitc.njit, "int64", np.uint8(4))])
+def test_numbers_of_numpy_do_not_take_the_slow_path(monkeypatch, decorator, declared, given):
+    f = decorator(f"({declared},)")(lambda x: x)
+
+    def slow(*args):
+        raise AssertionError("the slow path was used")
+
+    for name in ("_answer", "_as_before"):
+        monkeypatch.setattr(type(f), name, slow)
+    exact(f(given), getattr(np, declared.replace("boolean", "bool_"))(given).item())
+
+
+@pytest.mark.parametrize("signature", [(types.float64, types.none), "float64(float64, none)",
+                                       ["float64(float64, none)", "int64(int64, none)"]], ids=str)
+def test_a_parameter_that_is_declared_as_none(signature):
+    f = nb.njit(signature)(lambda x, nothing: x if nothing is None else x + 1)
+    exact(f(2.5, None), 2.5)
+    exact(f(np.float64(3), None), 3.0)
+    with pytest.raises(TypeError, match="No matching definition"):
+        f(2.5, 1)
 
 
 def test_what_the_only_signature_cannot_convert():
@@ -274,8 +323,9 @@ def test_numbers_of_numpy_are_taken_by_native_code(n, x, monkeypatch):
     monkeypatch.setattr(type(f), "_answer", None)  # called where no native code accepts a call
     exact(f(n, x), 3.5)
     exact(f(x=x, n=n), 3.5)
+    exact(f(np.int32(3), x), 3.5)
     with pytest.raises(TypeError):
-        f(np.int32(3), x)
+        f(np.float32(3), x)
 
 
 @pytest.mark.parametrize("memory", [memoryview(np.arange(3)), memoryview(np.ones((2, 3)).T), memoryview(b"abc"),

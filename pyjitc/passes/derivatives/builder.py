@@ -31,7 +31,7 @@ class Builder(Appender):
     def at(self, like: Inst | None) -> None:
         """Give the instructions that are added from here on the source location of `like`."""
         self.loc = like.loc if like is not None else NOWHERE
-        self.notes = {"origin": like.attrs["origin"]} if like is not None and "origin" in like.attrs else {}
+        self.notes = {name: like.attrs[name] for name in ("origin", "outer") if like is not None and name in like.attrs}
 
     def op(self, op: Op, *args: Value, type=None, **attrs) -> Any:
         if type is not None and "type" in op.attrs:
