@@ -7,9 +7,8 @@ generalised one:
 
 The compiled function takes arrays with one axis more than the operands have, which the entry makes from these words,
 and returns nothing. Where the elements of each operand are contiguous it is called with constant strides, for which
-LLVM optimises a second copy, unless it vectorises no loop in either, as with sums of floats. Where all arrays are
-operands, LLVM vectorises nothing in the other copy, which is compiled with a few passes (partition.py). The status is 0
-on success and -1 where an exception is set.
+LLVM optimises a second copy. Where all arrays are operands, LLVM vectorises nothing in the other copy, which is
+compiled with a few passes (partition.py). The status is 0 on success and -1 where an exception is set.
 
 A `Callback` has the C types of a signature, and cannot raise: an exception is printed, as the interpreter does with
 unraisable exceptions, and the result is zero.
@@ -96,8 +95,8 @@ def _loop(e: _Entry, fn: ir.Function, form: Loop) -> str:
             e.lines[-1] = e.lines[-1].replace(f"{e.module.symbol(fn)}(", f"{e.module.strided_symbol()}(")
         e.line(f"ret i32 {e.assign(f'sub i32 0, {status}')}")
 
-    e.module.enters_inline = _has_at_most(_TWICE, fn)
-    if e.module.enters_inline and not fn.flags.one_by_one:
+    if _has_at_most(_TWICE, fn):
+        e.module.enters_inline = True
         if _has_only_operands(fn):
             e.module.strided, e.module.has_cores = fn, any(form.cores)
         every = followed[0]

@@ -96,10 +96,6 @@ class FunctionFlags(Named):
     """LLVM prefers vectors of 256 bits in the function, also on a processor that has longer ones: the lengths of its
     loops down columns change. Set by passes/polling.py; read by codegen/function.py."""
 
-    one_by_one: bool = False
-    """LLVM vectorises no loop of the function, which has arrays of any strides as parameters. Set by
-    passes/polling.py; codegen/native.py makes one copy of such a loop of a ufunc, for all strides."""
-
     alias_groups: int = 0
     """The number of groups of arrays that share no memory (see array_load). passes/versioning.py and
     passes/inspector.py take the numbers of new groups from it."""

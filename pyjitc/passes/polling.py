@@ -43,7 +43,7 @@ from ..ops import control
 from ..ops.arith import CAST, IADD, IAND, IEQ, IGT, ILT, IMUL, INE, ISHR, ISUB
 from ..ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_NEW, ARRAY_STORE, FUEL, HIDDEN, POLL, item_bytes
 from ..ops.structure import SELECT
-from ..types.kinds import Array, Int
+from ..types.kinds import Int
 from .counted import FEW, Definitions, affine, counts_down, find, step_of
 from .hints import (
     in_order, is_straight_line, note, note_columns, note_independent, note_ordered, note_vectors, of_numbers,
@@ -117,10 +117,6 @@ class _Polls:
             self.hint(loop)
         if not self.in_order and any(packs(loop) for loop in innermost):
             self.fn.flags = self.fn.flags._replace(packs=True)
-        if (innermost and not nest.irreducible and any([type(p.type) is Array and p.type.layout == "A"
-                                                        for p in self.fn.params])
-                and not any(map(self.may_be_vectorised, innermost))):
-            self.fn.flags = self.fn.flags._replace(one_by_one=True)
         if self.remaining and all(loop.header in self.remaining or not self.may_be_vectorised(loop)
                                   for loop in innermost):
             self.fn.flags = self.fn.flags._replace(narrow=True)

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from pyjitc import TypingError, cfunc, float64, guvectorize, int32, njit, numba, vectorize
+from pyjitc import TypingError, cfunc, float64, int32, njit, numba, vectorize
 from pyjitc.base.options import Options
 from pyjitc.codegen import link
 from pyjitc.codegen.partition import FEW_PASSES, LINE
@@ -454,36 +454,6 @@ def test_a_loop_in_vectors_serves_elements_apart_as_well(monkeypatch):
     made = vectorize(cache=False)(lambda x: x * 2 + 1)
     assert made(np.arange(3.0)).tolist() == [1, 3, 5] and made(np.arange(6.0)[::2]).tolist() == [1, 5, 9]
     assert texts[-1].endswith(FEW_PASSES) and "strided(" not in texts[-1]
-
-
-def summed(a, out):
-    total = 0.0
-    for i in range(a.shape[0]):
-        total += a[i]
-    out[0] = total
-
-
-def summed_numbers(a, out):
-    total = 0.0
-    for x in a:
-        if not np.isnan(x):
-            total += x
-    out[0] = total
-
-
-@pytest.mark.parametrize("function", [summed, summed_numbers])
-def test_a_loop_that_llvm_does_not_vectorise_has_one_copy(monkeypatch, function):
-    texts = []
-    compiled = link.to_object
-    monkeypatch.setattr(link, "to_object", lambda text, *rest: texts.append(text) or compiled(text, *rest))
-    made = guvectorize("(n)->()", cache=False)(function)
-    a = np.random.default_rng(3).random((5, 14))
-    for rows in (a, a[:, ::2], a[::2, ::-3], a.T, np.asfortranarray(a), a[:, :0], a[:0]):
-        wanted = [function(row, one) or one[0] for row in rows for one in [np.zeros(1)]]
-        assert made(rows).tolist() == wanted
-        out = np.zeros(2 * len(rows))
-        assert made(rows, out[::2]).tolist() == wanted and not out[1::2].any()
-    assert texts[-1].count("fadd") == 1 and LINE not in texts[-1] and "strided(" not in texts[-1]
 
 
 def test_scans_into_arrays_of_another_dtype_with_the_dtype_of_the_loop():
