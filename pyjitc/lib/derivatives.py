@@ -17,7 +17,9 @@ from .axes import of_class
 from .np.elementwise.elementwise import over
 from .rule import NONE, Constant, Rule, intrinsic
 from .stand_ins import as_objects, as_tuples, holds_dataclass
-from .trees import aligned, applied, arranged, flat, have_one_order, is_tree, items, literal_of, marked, of_trees, structured, tuples
+from .trees import (
+    aligned, applied, arranged, flat, have_one_order, is_tuple, items, literal_of, marked, of_trees, structured, tuples,
+)
 
 __all__ = ["OF_VALUES", "gradients", "name_of", "own", "pulled", "pushed", "pushed_with_others", "spread",
            "stop_gradient", "with_numbers"]
@@ -336,7 +338,7 @@ def own_displays(marks, x):
 
 
 def own_items(x):
-    if is_tree(x):
+    if is_tuple(x):
         return of_class(x, own_rest(items(x), 0))
     if isinstance(x, np.ndarray):
         return x.copy()

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from .build import outlined
-from .trees import is_tree, items
+from .trees import is_tuple, items
 
 __all__ = ["again", "backward", "check_disjoint", "kept_by_one", "pull", "put_back"]
 
@@ -90,7 +90,7 @@ def split(parts, states):
 
 
 def bytes_of(x):
-    if is_tree(x):
+    if is_tuple(x):
         x = items(x)
         if len(x) == 0:
             return 0

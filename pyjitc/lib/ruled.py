@@ -16,7 +16,7 @@ from ..types.tangents import holds_display
 from .derivatives import pulled, pushed, with_numbers
 from .rule import intrinsic
 from .trees import (
-    aligned, called as with_trees, constant_marks, is_tree, items, marked, marks_of, structured, tuples,
+    aligned, called as with_trees, constant_marks, is_tuple, items, marked, marks_of, structured, tuples,
     with_structures, without_displays,
 )
 
@@ -109,7 +109,7 @@ def with_captures(f, marks, args):
 
 def in_order(x):
     """x with its arrays in C order, which their tangents and adjoints have as well."""
-    if is_tree(x):
+    if is_tuple(x):
         return of_class(x, all_in_order(items(x)))
     if isinstance(x, np.ndarray):
         return np.ascontiguousarray(x)
@@ -183,7 +183,7 @@ def added(x, y):
         return y
     if y is None:
         return x
-    if not is_tree(x):
+    if not is_tuple(x):
         return x + y
     return of_class(x, all_added(items(x), items(y)))
 
@@ -268,7 +268,7 @@ def of_class(x, items):
 
 
 def zero_of(x):
-    if is_tree(x):
+    if is_tuple(x):
         return of_class(x, zeros(items(x)))
     if isinstance(x, np.ndarray):
         if x.dtype.kind == "f" or x.dtype.kind == "c":

@@ -20,8 +20,8 @@ from .derivatives import name_of, own, pulled, pushed, with_numbers
 from .rule import NONE, Constant, intrinsic
 from .stand_ins import as_objects, as_tuples, holds_objects
 from .trees import (
-    called, called_with, count_leaves, flat, is_tree, items, leaf_at, like, may_vary, nested, none_like, place_of,
-    restored, tuples, with_leaves,
+    called, called_with, count_leaves, flat, is_tree, is_tuple, items, leaf_at, like, may_vary, nested, none_like,
+    place_of, restored, tuples, with_leaves,
 )
 
 __all__ = ["batched", "batched_in_parallel", "forward_jacobian", "holomorphic_gradients", "reverse_jacobian"]
@@ -128,7 +128,7 @@ def reverse_jacobian(f, at, has_aux, args, marks, holomorphic=False):
     if is_complex(x) != holomorphic:
         raise TypeError(OF_REAL if holomorphic else BY_COMPLEX)
     check_returned(f, "jacrev", y)
-    if is_tree(y):
+    if is_tuple(y):
         return like(result, with_leaves(y, rows_of_leaves(f, at, has_aux, args, marks, x, y, 0)))
     if is_complex(y) and not holomorphic:
         raise TypeError(OF_COMPLEX)
@@ -146,7 +146,7 @@ def reverse_jacobian(f, at, has_aux, args, marks, holomorphic=False):
 def rows(x, n, dtype):
     """An array of zeros with one row for each of n gradients with respect to x; a tuple of such arrays for a tuple x;
     None where x may not vary."""
-    if is_tree(x):
+    if is_tuple(x):
         x = items(x)
         if len(x) == 0:
             return ()
@@ -157,7 +157,7 @@ def rows(x, n, dtype):
 
 
 def in_shape(out, shape, x):
-    if is_tree(x):
+    if is_tuple(x):
         return of_class(x, all_in_shape(items(out), shape, items(x)))
     if out is None:
         return None
@@ -198,7 +198,7 @@ def rows_of_leaf(f, at, has_aux, args, marks, x, y, n):
 
 def alone(y, n, cotangent):
     """A cotangent of the tree y that is zero except for leaf n."""
-    if not is_tree(y):
+    if not is_tuple(y):
         return cotangent if n == 0 else nothing(y)
     y = items(y)
     if len(y) == 0:
@@ -214,7 +214,7 @@ def nothing(y):
 
 def columns(y, n):
     """An array for the derivatives of y with respect to n numbers; None where y cannot vary."""
-    if is_tree(y):
+    if is_tuple(y):
         y = items(y)
         if len(y) == 0:
             return ()
@@ -225,7 +225,7 @@ def columns(y, n):
 
 
 def with_axes(out, y, shape):
-    if is_tree(y):
+    if is_tuple(y):
         return of_class(y, all_with_axes(items(out), items(y), shape))
     if out is None:
         return None
@@ -264,7 +264,7 @@ def dtype_with(y):
 
 
 def put_column(out, i, y):
-    if is_tree(y):
+    if is_tuple(y):
         out, y = items(out), items(y)
         if len(y) > 0:  # one by one: in a loop over them, the parts would have the union of their types
             put_column(out[0], i, y[0])
@@ -278,7 +278,7 @@ def put_column(out, i, y):
 
 
 def put_row(out, i, y):
-    if is_tree(y):
+    if is_tuple(y):
         out, y = items(out), items(y)
         if len(y) > 0:  # one by one: in a loop over them, the parts would have the union of their types
             put_row(out[0], i, y[0])
@@ -348,7 +348,7 @@ def in_front(args, axes):
 def first_axis(x, axis):
     if axis is None:
         return x
-    if is_tree(x):
+    if is_tuple(x):
         return of_class(x, in_front(items(x), axis))
     return x if axis == 0 else np.moveaxis(x, axis, 0)
 
@@ -362,7 +362,7 @@ def taken_all(args, axes, i):
 def taken_from(x, axis, i):
     if axis is None:
         return x
-    if is_tree(x):
+    if is_tuple(x):
         return of_class(x, taken_all(items(x), axis, i))
     return taken(x, i)
 
@@ -447,7 +447,7 @@ def length(x, axis, name):
 def room(first, n):
     if first is None:
         return None
-    if is_tree(first):
+    if is_tuple(first):
         return of_class(first, room_of_all(items(first), n))
     if isinstance(first, np.ndarray):
         return np.empty((n,) + first.shape, first.dtype)
@@ -472,7 +472,7 @@ def dtype_for(x):
 def put(out, i, y):
     if y is None:
         return
-    if is_tree(y):
+    if is_tuple(y):
         out, y = items(out), items(y)
         if len(y) > 0:  # one by one: in a loop over them, the parts would have the union of their types
             put(out[0], i, y[0])
@@ -485,7 +485,7 @@ def turned(out, axes):
     """The results with the batch as the axis that `axes` says; without one where it is None."""
     if out is None:
         return None
-    if is_tree(out):
+    if is_tuple(out):
         if axes is None:
             return of_class(out, all_alike(items(out)))
         return of_class(out, all_turned(items(out), axes))

@@ -21,9 +21,10 @@ from .rule import Constant, intrinsic
 from .stand_ins import as_objects, as_tuples, holds_dataclass
 
 __all__ = ["aligned", "applied", "called", "called_with", "constant_marks", "count_leaves", "display_of", "flat",
-           "have_one_order", "holder", "is_tree", "items", "kind_of", "kinds_of", "leaf_at", "leaves_of", "like", "literal_of", "mapped_tree",
-           "marked", "marks_of", "may_vary", "nested", "none_like", "of_trees", "parts_of", "place_of", "restored",
-           "structured", "tuples", "with_leaves", "with_structures", "without_displays"]
+           "have_one_order", "holder", "is_tree", "is_tuple", "items", "kind_of", "kinds_of", "leaf_at", "leaves_of",
+           "like", "literal_of", "mapped_tree", "marked", "marks_of", "may_vary", "nested", "none_like", "of_trees",
+           "parts_of", "place_of", "restored", "structured", "tuples", "with_leaves", "with_structures",
+           "without_displays"]
 
 
 def marks_of(t) -> Any:
@@ -207,6 +208,12 @@ def _marks_at(marks: Expr, n: int, x: Expr):
 def is_tree(x):
     """Whether x is a tuple, or a list or dict display."""
     return constant(_is_tree(x))
+
+
+@intrinsic
+def is_tuple(x):
+    """Whether x is a tuple of any class, also of one that stands for a dataclass."""
+    return constant(type(x.type) is k.Tuple)
 
 
 @intrinsic

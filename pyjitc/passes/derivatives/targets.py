@@ -1,8 +1,6 @@
 """Which arrays an instruction may write into."""
 from __future__ import annotations
 
-from types import MethodDescriptorType
-
 from ...ir.cfg import blocks_after
 from ...ir.core import ELEMENTS, HOST, SAME_MEMORY, VIEW, Block, Edge, Function, Inst, Value, regions_written
 from ...ir.uses import passed
@@ -14,6 +12,7 @@ from ...ops.nest import NEST, NEST_INTO, NESTS, kernels
 from ...ops.objects import FIELD_SET
 from ...ops.structure import CHOOSE, SELECT, TUPLE_AT, TUPLE_GET, TUPLE_MAKE
 from ...ops.pyobject import PY_API, PY_BOX, PY_CALL
+from ...runtime.repeatable import is_on_operands
 from ...types.kinds import Array, Container, NoneType, Slice, Str, Tuple, Union, all_parts, any_part, is_number
 from .activity import Classes, arrays_behind, holds_memory, written
 
@@ -161,12 +160,12 @@ def writer(fn: Function, region: int, seen: set[tuple[Function, bool]] | None = 
 
 def _works_on_data(inst: Inst) -> bool:
     """Whether an operation of the interpreter has numbers, arrays and built-in containers of these as operands, and
-    runs no code of the program: the calls of NumPy that join the items of a list, and operators and methods of
-    lists."""
+    runs no code of the program: functions that say so (runtime/repeatable.py), and operators."""
     if inst.op is LIST_SORT:
         return _is_data(inst.args[0].type)
     if inst.op is PY_CALL:
-        return all([_is_boxed_data(x) or _is_known_function(x) for x in inst.args])
+        return all([_is_boxed_data(x) or x.inst is not None and x.inst.op is CONST and is_on_operands(
+            x.inst.attrs["value"]) for x in inst.args])
     return inst.op is PY_API and all(map(_is_boxed_data, inst.args))
 
 
@@ -174,14 +173,6 @@ def _is_boxed_data(x: Value) -> bool:
     made = x.inst
     return made is not None and (made.op is CONST and isinstance(made.attrs["value"], (int, float, complex, str)) or
                                  made.op is PY_BOX and _is_data(made.args[0].type))
-
-
-def _is_known_function(x: Value) -> bool:
-    """Whether x is a function of NumPy, but none that draws random numbers, or a method of lists."""
-    function = x.inst.attrs["value"] if x.inst is not None and x.inst.op is CONST else None
-    if type(function) is MethodDescriptorType:
-        return function.__objclass__ is list
-    return getattr(function, "__module__", None) == "numpy" or getattr(function, "__name__", "") == "joined_in_order"
 
 
 def _is_data(t) -> bool:
