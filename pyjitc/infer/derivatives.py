@@ -208,13 +208,18 @@ def check_held(name, i, t, any_container=False):
     for part in k.all_parts(t):
         verb = "is" if part is t else "holds"
         if isinstance(part, k.Container) and (
-                any_container or any([k.any_part(k.closed(inner), varies) for inner in part.parameters])):
+                any_container or any([k.any_part(k.closed(inner), _may_hold) for inner in part.parameters])):
             raise NeedsDisplays(f"the derivative of {name}() by argument {i} is asked for, which {verb} an object of "
                                 f"Python, {describe(part)}", _WRITTEN_OUT)
         if isinstance(part, k.ObjectOf) and hasattr(part.cls, "__dataclass_fields__"):
             raise Mismatch(f"the derivative of {name}() by argument {i} is asked for, which {verb} a dataclass that "
                            f"compiled code made or was given, {describe(part)}: derivatives by its attributes are only "
                            "for calls from Python", "pass its attributes in a tuple, or let the function capture it")
+
+
+def _may_hold(t) -> bool:
+    """Whether a value of type t varies, or is an object of a dataclass, whose attributes may."""
+    return varies(t) or isinstance(t, k.ObjectOf) and hasattr(t.cls, "__dataclass_fields__")
 
 
 def check_argument(name, i, t):

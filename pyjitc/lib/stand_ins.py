@@ -44,8 +44,9 @@ def _is_dataclass(t) -> bool:
 
 
 def holds_dataclass(t) -> bool:
-    """Whether a value of type t is an object of a dataclass, or a tuple or display that holds one."""
-    return _is_dataclass(t) or any(map(holds_dataclass, _parts(t)))
+    """Whether a value of type t is an object of a dataclass, or a tuple or display that holds one, on some paths at
+    least."""
+    return _is_dataclass(t) or any(map(holds_dataclass, t.members if type(t) is k.Union else _parts(t)))
 
 
 def holds_stand_in(t) -> bool:
@@ -64,7 +65,13 @@ def as_tuples(x):
     if _is_dataclass(x.type):
         items = [CallValue(constant(as_tuples), FieldGet(x, field.name)) for field in dataclasses.fields(x.type.cls)]
         return CallValue(constant(stand_in(x.type.cls)), *items)
-    return _with_items(x, as_tuples) if holds_dataclass(x.type) else x
+    if not holds_dataclass(x.type):
+        return x
+    return CallValue(constant(each_as_tuples), x) if type(x.type) is k.Union else _with_items(x, as_tuples)
+
+
+def each_as_tuples(x):
+    return as_tuples(x)  # where x is an object on some paths and stands for one on others, a call for each
 
 
 @intrinsic

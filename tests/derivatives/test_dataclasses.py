@@ -172,6 +172,22 @@ def test_an_optimiser_is_differentiated():
     assert grad(f)(0.05) == pytest.approx((f(0.05 + step) - f(0.05 - step)) / (2 * step), rel=1e-6)
 
 
+def advanced(p, x):
+    """Where p is an argument of the derivative at first, and an object that the loop makes after that."""
+    for _ in range(2):
+        g = grad(loss)(p, x)
+        p = Layer(p.w - 0.1 * g.w, p.b - 0.1 * g.b, p.scale - 0.1 * g.scale)
+    return loss(p, x)
+
+
+def test_an_argument_that_a_loop_replaces():
+    found, step = grad(advanced)(LAYER, X), 1e-6
+    for n in range(3):
+        along = np.eye(3)[n] * step
+        ends = [advanced(dataclasses.replace(LAYER, b=B + sign * along), X) for sign in (1, -1)]
+        assert found.b[n] == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=1e-5)
+
+
 # -- what Python says of an object that is an argument of a derivative
 
 

@@ -304,7 +304,11 @@ class _Dict(_Display):
         return None
 
     def setitem(self, x, i, value, asks):
-        raise refusals.not_yet(x.type, "assigning to an item of")
+        key = repr(i.value) if i.known else "key"
+        raise NotNative("assigning to an item of a dict is not compiled yet where its keys are part of its type, as in a "
+                        "derivative or batch, and another function has made it",
+                        f"return a new dict, and assign that: return {{**p, {key}: x}} in the function, p = change(p) "
+                        "where it is called")
 
     def delitem(self, x, i):
         raise refusals.not_yet(x.type, "deletion of an item of")
