@@ -84,6 +84,8 @@ def without_duals(t: Type) -> Type:
 def holds_display(t: Type) -> bool:
     """Whether a value of type t is a list or dict display, or a tuple that holds one, as trees of arguments do. A
     function that has captured one is no tree."""
-    if type(t) is Tuple or type(t) is Union:
-        return any(map(holds_display, t.elements if type(t) is Tuple else t.members))
+    if type(t) is Tuple:
+        return any(map(holds_display, t.elements))
+    if type(t) is Union:
+        return any(map(holds_display, t.members))
     return type(t) in (ListDisplay, DictDisplay)

@@ -5,7 +5,8 @@ import pytest
 from pyjitc import grad, hessian, jacfwd, value_and_grad, vmap
 
 random = np.random.default_rng(2)
-LAYERS = [(random.normal(size=(3, 2)), random.normal(size=3)), (random.normal(size=(3, 3)) * 0.5, random.normal(size=3)),
+LAYERS = [(random.normal(size=(3, 2)), random.normal(size=3)),
+          (random.normal(size=(3, 3)) * 0.5, random.normal(size=3)),
           (random.normal(size=(1, 3)), random.normal(size=1))]
 POINTS = random.normal(size=(2, 2))
 

@@ -305,8 +305,8 @@ class _Dict(_Display):
 
     def setitem(self, x, i, value, asks):
         key = repr(i.value) if i.known else "key"
-        raise NotNative("assigning to an item of a dict is not compiled yet where its keys are part of its type, as in a "
-                        "derivative or batch, and another function has made it",
+        raise NotNative("assigning to an item of a dict is not compiled yet where its keys are part of its type, as in "
+                        "a derivative or batch, and another function has made it",
                         f"return a new dict, and assign that: return {{**p, {key}: x}} in the function, p = change(p) "
                         "where it is called")
 

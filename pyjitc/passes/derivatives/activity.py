@@ -335,8 +335,9 @@ class Activity:
                      and isinstance(one.result.type, k.Dict) and one.op is not s.UNDEF]
             for one in sorted(dicts, key=lambda one: not one.op.traits & NEW_OBJECT)[:1]:  # where one is made
                 return refused(self.fn, one, "this dict is an object of Python, since the keys of it, or of one that "
-                               "takes its place, are not written out: there is no derivative of that", "write the keys out, as in {'a': p['a'] * x, 'b': p['b'] * x}, "
-                               "or use pyjitc.tree.map for all values")
+                               "takes its place, are not written out: there is no derivative of that",
+                               "write the keys out, as in {'a': p['a'] * x, 'b': p['b'] * x}, or use pyjitc.tree.map "
+                               "for all values")
         if _is_complex(inst):
             what = f"{inst.attrs['callee'].qualname}()" if op is c.INVOKE else f"the operation {op.name}"
             return refused(self.fn, inst, f"there is no derivative of {what} of complex numbers yet",
