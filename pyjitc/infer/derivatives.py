@@ -92,8 +92,14 @@ def _reached(spec) -> list:
     for one in reached:  # appended to during the iteration
         if one.analysis is not None:
             reached += [m.spec for m in one.analysis.meaning.values() if type(m) is UserCall and m.spec not in reached
-                        and not m.spec.proto.library]
+                        and (not m.spec.proto.library or _gets_function(m.spec))]
     return [one.analysis for one in reached if one.analysis is not None and not one.proto.library]
+
+
+def _gets_function(spec) -> bool:
+    """Whether a function gets functions, which it may call, or has captured some, as what stands for a partial has."""
+    return any([av is not None and k.any_part(av[0], lambda part: type(part) is k.Function)
+                for av in (*spec.args, spec.closure)])
 
 
 def _name(called, e) -> str:
