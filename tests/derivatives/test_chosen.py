@@ -88,6 +88,26 @@ def written_later(x, n):
     return np.sum(b)
 
 
+def shifted(x):
+    a = x
+    for i in range(3):
+        b = a + 0.3 * np.roll(a, 1)
+        a = np.sin(b) if i != 1 else b
+    return np.sum(np.sin(a))
+
+
+def test_an_array_that_is_not_read_any_more_when_it_is_written_under_another_name():
+    """In the derivative of a Hessian: its arrays of tangents and adjoints get second names in the loop."""
+    x, step = np.array([0.7, -0.55, 1.15]), 1e-6
+
+    def squares(x):
+        return np.sum(hessian(shifted)(x) ** 2)
+
+    found, plain = grad(squares)(x), njit(squares)
+    for i, along in enumerate(np.eye(3) * step):
+        assert found[i] == pytest.approx((plain(x + along) - plain(x - along)) / (2 * step), rel=1e-6)
+
+
 def test_an_array_written_under_two_names_is_refused():
     with pytest.raises(UnsupportedError, match="has two names here"):
         grad(written_later)(X, 3)
