@@ -16,6 +16,7 @@ import numpy as np
 
 from ..front.functions import placed
 from ..runtime.dispatcher import ByCount
+from . import trees
 from .dispatch import CompiledFunction
 
 __all__ = ["OfAnyCount", "is_of_any_count", "of_count", "opened", "python_of"]
@@ -39,7 +40,8 @@ def opened(name: str, fun) -> tuple[Any, tuple]:
         return fun, ()
     if isinstance(fun, functools.partial):
         inner, first = opened(name, fun.func)
-        return (_with_keywords(name, inner, fun.keywords) if fun.keywords else inner), (*first, *fun.args)
+        inner, named = _with_keywords(name, inner, fun.keywords) if fun.keywords else (inner, ())
+        return inner, (*named, *first, *fun.args)
     if isinstance(fun, MethodType):
         inner, first = opened(name, fun.__func__)
         return inner, (*first, fun.__self__)
@@ -74,8 +76,10 @@ def _positional(fun) -> FunctionType:
                     (*defaults, *[given[name] for name in parameters[count + len(needed):]]))
 
 
-def _with_keywords(name, fun, keywords) -> FunctionType:
-    """A function of the parameters that `keywords` does not give."""
+def _with_keywords(name, fun, keywords) -> tuple[FunctionType, tuple]:
+    """(a function of the parameters that `keywords` does not give, the first arguments that it gets besides). Numbers
+    and arrays that `keywords` gives are such arguments; others, such as an axis, are captured, since compiled code may
+    need to know them."""
     inner = python_of(fun)
     code = inner.__code__
     names = [one for one in code.co_varnames[:code.co_argcount] if one not in keywords]
@@ -84,9 +88,17 @@ def _with_keywords(name, fun, keywords) -> FunctionType:
                         "parameters: write a function around it")
     after = code.co_argcount - len(inner.__defaults__ or ())
     defaults = dict(zip(code.co_varnames[after:code.co_argcount], inner.__defaults__ or ()))
-    passed = [f"{one}={one}" for one in names] + [f"{one}=GIVEN_{one}" for one in keywords]
-    return _made(fun, tuple(names), ", ".join(passed), tuple([defaults[one] for one in names if one in defaults]),
-                 {f"GIVEN_{one}": value for one, value in keywords.items()})
+    held = {one: value for one, value in keywords.items() if not _is_data(value)}
+    named = [one for one in keywords if one not in held]
+    passed = tuple([f"GIVEN_{one}" if one in held else one for one in code.co_varnames[:code.co_argcount]])
+    given = (*named, *names), passed, tuple([defaults[one] for one in names if one in defaults])
+    made = _made(fun, *given, {f"GIVEN_{one}": value for one, value in held.items()}) if held else _wrapper(fun, *given)
+    return made, tuple([keywords[one] for one in named])
+
+
+def _is_data(x) -> bool:
+    """Whether a value is a number that is no int, or an array, or a tree with one."""
+    return any([isinstance(leaf, (float, complex, np.ndarray, np.generic)) for leaf in trees.leaves(x)])
 
 
 @functools.lru_cache(_WRAPPERS)
@@ -107,7 +119,7 @@ def _around(name, fun) -> FunctionType:
 
 @functools.lru_cache(_WRAPPERS)
 def _wrapper(fun, parameters, passed, defaults) -> FunctionType:
-    return _made(fun, parameters, ", ".join(passed), defaults, {})
+    return _made(fun, parameters, passed, defaults, {})
 
 
 def _made(fun, parameters, passed, defaults, given) -> FunctionType:
@@ -117,7 +129,7 @@ def _made(fun, parameters, passed, defaults, given) -> FunctionType:
     called = getattr(inner, "__name__", "function")
     found: dict = {}
     exec(f"def make({', '.join(['FUN', *given])}):\n"
-         f"    def wrapper({', '.join(parameters)}): return FUN({passed})\n    return wrapper", space, found)
+         f"    def wrapper({', '.join(parameters)}): return FUN({', '.join(passed)})\n    return wrapper", space, found)
     made = found["make"](fun, *given.values())
     filename, line = (code.co_filename, code.co_firstlineno) if code else (f"<{called}>", 1)
     made.__code__ = placed(made.__code__, called, filename, line)

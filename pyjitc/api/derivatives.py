@@ -20,7 +20,8 @@ from ..lib import derivatives as names
 from ..lib import ruled, transforms
 from ..lib.derivatives import stop_gradient
 from ..lib.rule import Constant, Rule
-from ..lib.trees import called
+from ..lib.stand_ins import holds_dataclass
+from ..lib.trees import called, constant_marks
 from ..ops import structure
 from ..types.kinds import Function, Singleton, Tuple
 from . import trees
@@ -591,11 +592,23 @@ def _maker(function, parameters):
         if not isinstance(fun.type, Function):
             raise Mismatch(f"{function.__name__} takes a function, not {describe(fun.type)}")
         given, stand_in = _defaults(fun), _stand_in(fun.type.proto)
-        if given and function in (vmap, pmap):  # they map the arguments that are given, not the defaults of others
-            in_axes, out_axes, _, size, *_ = rest
-            return _of_closure(_batch_of(function.__name__, stand_in, in_axes, out_axes, size, of_given=True), fun)
-        return _of_closure(function(stand_in, *rest), fun, given)
+        try:
+            if given and function in (vmap, pmap):  # they map the arguments that are given, not the defaults of others
+                in_axes, out_axes, _, size, *_ = rest
+                return _of_closure(_batch_of(function.__name__, stand_in, in_axes, out_axes, size, of_given=True), fun)
+            if is_of_any_count(stand_in) and function is not checkpoint:
+                return CallValue(constant(names.of_any_count), constant(function), constant_marks(rest), fun)
+            return _of_closure(function(stand_in, *rest), fun, given)
+        except (TypeError, ValueError) as error:
+            raise Mismatch(str(error)) from None
 
+    def for_count(fun, rest, count):
+        try:
+            return _of_closure(function(of_count(_stand_in(fun.type.proto), count), *rest), fun)
+        except (TypeError, ValueError) as error:
+            raise Mismatch(str(error)) from None
+
+    function.for_count = for_count
     function.rule = Rule(rule, f"pyjitc.{function.__name__}", parameters)
 
 
@@ -685,8 +698,10 @@ def _jvp_rule(fun, primals, tangents, has_aux: Constant = False):
     if len(primals.type.elements) != len(tangents.type.elements):
         raise Mismatch("jvp takes as many tangents as primals")
     made = names.pushed_with_others if has_aux else names.pushed
-    if isinstance(fun.type, Singleton) and not isinstance(fun.type.value, (FunctionType, CompiledFunction)):
-        given = Apply(structure.TUPLE_MAKE, fun, primals, cls=None)  # of what is not written in Python, such as a ufunc
+    if isinstance(fun.type, Singleton) and not isinstance(fun.type.value, (FunctionType, CompiledFunction)) or (
+            isinstance(fun.type, Function) and is_of_any_count(_stand_in(fun.type.proto))):
+        # of what is not written in Python, such as a ufunc, or has no parameter for each argument, such as a partial
+        given = Apply(structure.TUPLE_MAKE, fun, primals, cls=None)
         return CallValue(constant(made), constant(names.spread), constant((1,)),
                          Apply(structure.TUPLE_MAKE, tangents, cls=None), given)
     return CallValue(constant(made), fun, constant(tuple(range(len(primals.type.elements)))), tangents, primals)
@@ -695,9 +710,8 @@ def _jvp_rule(fun, primals, tangents, has_aux: Constant = False):
 jvp.rule = Rule(_jvp_rule, "pyjitc.jvp")
 
 
-def _of_values(function, made, with_others):
-    """Let compiled code call `vjp` or `linearize`; made, with_others: the functions of the library that it calls
-    without and with has_aux."""
+def _of_values(function):
+    """Let compiled code call `vjp` or `linearize`."""
     def rule(given, keywords):
         has_aux = keywords.pop("has_aux", constant(False))
         if keywords:
@@ -707,11 +721,12 @@ def _of_values(function, made, with_others):
             raise Mismatch(f"{function.__name__} takes a function and its arguments")
         if has_aux.value is UNKNOWN:
             raise NotNative("has_aux must be a constant in compiled code", "write has_aux=True")
-        return CallValue(constant(with_others if has_aux.value else made), given[0],
-                         Apply(structure.TUPLE_MAKE, *given[1:], cls=None))
+        has_objects = any([holds_dataclass(x.type) for x in given[1:]])
+        made = names.OF_VALUES[function.__name__][bool(has_aux.value)][has_objects]
+        return CallValue(constant(made), given[0], Apply(structure.TUPLE_MAKE, *given[1:], cls=None))
 
     function.rule = rule
 
 
-_of_values(vjp, names.pullback_of, names.pullback_with_others)
-_of_values(linearize, names.linearized, names.linearized_with_others)
+_of_values(vjp)
+_of_values(linearize)

@@ -8,20 +8,15 @@ from __future__ import annotations
 
 import ast
 import dataclasses
-from collections import namedtuple
 from functools import partial
 from typing import Any, Callable
 
 from ..infer.meaning import Mismatch
 from ..lib.rule import Rule
+from ..lib.stand_ins import stand_in
 from ..lib.trees import holder, leaves_of, mapped_tree
-from ..types.classes import STANDS_FOR, is_asked
 
 __all__ = ["Structure", "Trees", "flatten", "in_order", "is_tree", "leaves", "map", "rebuilt", "structure", "unflatten"]
-
-_stand_ins: dict[type, type] = {}  # dataclass -> the named tuple that represents it
-_stood_for: dict[type, type] = {}
-
 
 # -- the utilities
 
@@ -211,9 +206,9 @@ class Trees:
         return any([is_tree(x) for x in given])
 
     def __call__(self, given):
-        marks, values, classes = [], [], []
+        marks, values = [], []
         for x in given:
-            mark, value = _as_tuples(x, classes)
+            mark, value = _as_tuples(x)
             marks.append(mark)
             values.append(value)
         function = self.made
@@ -222,8 +217,7 @@ class Trees:
             function = self.known.get(text)
             if function is None:
                 function = self.known[text] = self.again(holder(text))
-        result = function(*values)
-        return _restored(result) if classes else result
+        return function(*values)
 
 
 def _decorated(decorate, again, marks):
@@ -238,7 +232,7 @@ def is_tree(x) -> bool:
     return isinstance(x, tuple) and any([is_tree(item) for item in x])
 
 
-def _as_tuples(x, classes) -> tuple[Any, Any]:
+def _as_tuples(x) -> tuple[Any, Any]:
     """(marks of lib/trees.py, the value with lists and dicts converted to tuples, and dataclasses to named tuples)."""
     if not is_tree(x):
         return None, x
@@ -249,38 +243,13 @@ def _as_tuples(x, classes) -> tuple[Any, Any]:
         keys, items = tuple(x), list(x.values())
     elif dataclasses.is_dataclass(cls):
         keys, items = None, [getattr(x, field.name) for field in dataclasses.fields(cls)]
-        classes.append(cls)
     else:
         keys, items = None, list(x)
-    found = [_as_tuples(item, classes) for item in items]
+    found = [_as_tuples(item) for item in items]
     parts, values = tuple([mark for mark, _ in found]), [value for _, value in found]
     if cls is list or cls is dict:
         return (cls.__name__, keys, parts), tuple(values)
     marks = ("tuple", None, parts) if any([part is not None for part in parts]) else None
     if cls is tuple:
         return marks, tuple(values)
-    return marks, (_stand_in(cls) if dataclasses.is_dataclass(cls) else cls)(*values)
-
-
-def _stand_in(cls: type) -> type:
-    """The named tuple with the fields and methods of a dataclass."""
-    found = _stand_ins.get(cls)
-    if found is None:
-        base = namedtuple(cls.__name__, [field.name for field in dataclasses.fields(cls)])
-        own = {name: x for one in reversed(cls.__mro__[:-1]) for name, x in vars(one).items()
-               if name not in base._fields and (not name.startswith("__") or is_asked(name))}
-        found = _stand_ins[cls] = type(cls.__name__, (base,), {
-            **own, "__slots__": (), "__module__": cls.__module__, STANDS_FOR: cls})
-        _stood_for[found] = cls
-    return found
-
-
-def _restored(x):
-    """A result with named tuples that represent dataclasses converted back."""
-    if isinstance(x, (tuple, list)):
-        items = [_restored(item) for item in x]
-        cls = type(x)
-        if cls in _stood_for:
-            return _stood_for[cls](*items)
-        return cls(items) if cls is tuple or cls is list else cls(*items)
-    return {key: _restored(item) for key, item in x.items()} if type(x) is dict else x
+    return marks, (stand_in(cls) if dataclasses.is_dataclass(cls) else cls)(*values)

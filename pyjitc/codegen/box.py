@@ -15,7 +15,7 @@ from ..ir.core import Inst, Value
 from ..ops.arith import CAST
 from ..runtime import platform
 from ..types import kinds as k
-from ..types.classes import is_fixed
+from ..types.classes import is_fixed, stands_for
 from .leaves import LEAVES, Leaf, NotBoxable, exact, kept, load, new_object, require
 
 interpreted = lazy("pyjitc.runtime.interpreted")  # only functions that leave compiled code load it
@@ -84,7 +84,7 @@ def _box_tuple(e, t, values, inst, take):
     if t.cls is not None and not hasattr(t.cls, "_make"):
         raise NotBoxable(t)
     if t.cls is not None:
-        return e.python_call(inst, e.object(t.cls), _boxed_parts(e, t, values, inst, take), ())
+        return e.python_call(inst, e.object(stands_for(t.cls)), _boxed_parts(e, t, values, inst, take), ())
     result = new_object(e, inst, "PyTuple_New", f"i64 {len(t.parts)}")
     _filled(e, e.assign(f"getelementptr i8, ptr {result}, i64 {platform.TUPLE_ITEMS}"),
             _parts_in_turn(e, t, values, inst, take))

@@ -92,8 +92,14 @@ def _reached(spec) -> list:
     for one in reached:  # appended to during the iteration
         if one.analysis is not None:
             reached += [m.spec for m in one.analysis.meaning.values() if type(m) is UserCall and m.spec not in reached
-                        and not m.spec.proto.library]
+                        and (not m.spec.proto.library or _gets_function(m.spec))]
     return [one.analysis for one in reached if one.analysis is not None and not one.proto.library]
+
+
+def _gets_function(spec) -> bool:
+    """Whether a function gets functions, which it may call, or has captured some, as what stands for a partial has."""
+    return any([av is not None and k.any_part(av[0], lambda part: type(part) is k.Function)
+                for av in (*spec.args, spec.closure)])
 
 
 def _name(called, e) -> str:
@@ -208,13 +214,18 @@ def check_held(name, i, t, any_container=False):
     for part in k.all_parts(t):
         verb = "is" if part is t else "holds"
         if isinstance(part, k.Container) and (
-                any_container or any([k.any_part(k.closed(inner), varies) for inner in part.parameters])):
+                any_container or any([k.any_part(k.closed(inner), _may_hold) for inner in part.parameters])):
             raise NeedsDisplays(f"the derivative of {name}() by argument {i} is asked for, which {verb} an object of "
                                 f"Python, {describe(part)}", _WRITTEN_OUT)
         if isinstance(part, k.ObjectOf) and hasattr(part.cls, "__dataclass_fields__"):
             raise Mismatch(f"the derivative of {name}() by argument {i} is asked for, which {verb} a dataclass that "
                            f"compiled code made or was given, {describe(part)}: derivatives by its attributes are only "
                            "for calls from Python", "pass its attributes in a tuple, or let the function capture it")
+
+
+def _may_hold(t) -> bool:
+    """Whether a value of type t varies, or is an object of a dataclass, whose attributes may."""
+    return varies(t) or isinstance(t, k.ObjectOf) and hasattr(t.cls, "__dataclass_fields__")
 
 
 def check_argument(name, i, t):

@@ -119,8 +119,8 @@ class Rules(Named):
     with the arguments; then, for each array, its array of adjoints, or None where the array is not active, and None for
     all other arguments; then with the adjoint of the result, or None. It adds to the adjoints of arrays that the
     function reads, and clears those of arrays that it writes. rereads: positions of the arrays whose elements `adjoint`
-    reads; writes: positions of the arrays that the function writes; of_complex: whether both are right for complex
-    numbers, whose adjoint is dL/dRe + i dL/dIm."""
+    reads; writes: positions of the arrays all of whose elements the function overwrites; of_complex: whether both are
+    right for complex numbers, whose adjoint is dL/dRe + i dL/dIm."""
 
     tangent: Callable
     adjoint: Callable

@@ -1,6 +1,8 @@
 """The functions that `pyjitc.grad` and its like call inside the functions that they make, each with its rule."""
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 
 from ..infer.constants import constant
@@ -14,11 +16,16 @@ from ..types.tangents import holds_display, is_one_of_floats, is_one_of_numbers,
 from .axes import of_class
 from .np.elementwise.elementwise import over
 from .rule import NONE, Constant, Rule, intrinsic
-from .trees import aligned, applied, arranged, flat, have_one_order, is_tree, marked, of_trees, structured, tuples
+from .stand_ins import as_objects, as_tuples, holds_dataclass
+from .trees import (
+    aligned, applied, arranged, flat, have_one_order, is_tuple, items, literal_of, marked, of_trees, structured, tuples,
+)
 
-__all__ = ["gradients", "linearized", "linearized_with_others", "name_of", "own", "pullback_of",
-           "pullback_with_others", "pulled", "pushed", "pushed_with_others", "spread", "stop_gradient",
-           "with_numbers"]
+__all__ = ["OF_VALUES", "gradients", "name_of", "own", "pulled", "pushed", "pushed_with_others", "spread",
+           "stop_gradient", "with_numbers"]
+
+
+_OF_ANY_COUNT = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 
 
 def _items(x):
@@ -29,11 +36,13 @@ def _items(x):
 def gradients(f, argnums: Constant, has_aux: Constant, args, marks=None, memory: Constant = 0):
     """(f(*args), its gradients with respect to the arguments at `argnums`). has_aux: f returns (value, aux), and the
     gradients are those of the value. memory: the bytes that may be kept for each loop; 0 for no limit."""
+    if holds_dataclass(args.type):
+        return of_objects(gradients, f, constant(argnums), constant(has_aux), args, constant(marks), constant(memory))
     ordered = have_one_order(args)
     if ordered is not args:
         return CallValue(constant(gradients), f, constant(argnums), constant(has_aux), ordered, constant(marks),
                          constant(memory))
-    if marks is not None or holds_display(args.type):
+    if marks is not None or holds_display(args.type) or not _has_parameters(f, args):
         return _of_trees(gradients_of_trees, f, argnums, args, marks, constant(has_aux), constant(memory))
     return Derived(f, _items(args), "gradient", argnums, (), has_aux, _of_lists, memory)
 
@@ -42,10 +51,12 @@ def gradients(f, argnums: Constant, has_aux: Constant, args, marks=None, memory:
 def pulled(f, argnums: Constant, has_aux: Constant, cotangent, args, marks=None):
     """(f(*args), the pullback of the cotangent to the arguments at `argnums`). has_aux: f returns (value, aux), and the
     cotangent is that of the value."""
+    if holds_dataclass(args.type) or holds_dataclass(cotangent.type):
+        return of_objects(pulled, f, constant(argnums), constant(has_aux), cotangent, args, constant(marks))
     ordered = have_one_order(args)
     if ordered is not args:
         return CallValue(constant(pulled), f, constant(argnums), constant(has_aux), cotangent, ordered, constant(marks))
-    if marks is not None or holds_display(args.type):
+    if marks is not None or holds_display(args.type) or not _has_parameters(f, args):
         return _of_trees(pulled_of_trees, f, argnums, args, marks, constant(has_aux), cotangent)
     return Derived(f, _items(args), "pull", argnums, (cotangent,), has_aux, _of_lists)
 
@@ -54,13 +65,30 @@ def pulled(f, argnums: Constant, has_aux: Constant, cotangent, args, marks=None)
 def pushed(f, argnums: Constant, tangents, args, marks=None):
     """(f(*args), the derivative in the direction of `tangents`, a tuple of a tangent for each argument at
     `argnums`)."""
+    if holds_dataclass(args.type) or holds_dataclass(tangents.type):
+        return of_objects(pushed, f, constant(argnums), tangents, args, constant(marks))
     ordered = have_one_order(args)
     if ordered is not args:
         return CallValue(constant(pushed), f, constant(argnums), tangents, ordered, constant(marks))
-    if marks is not None or holds_display(args.type) or holds_display(tangents.type):
+    if marks is not None or not _has_parameters(f, args) or holds_display(args.type) or holds_display(tangents.type):
         given = k.Tuple([args.type.elements[n] for n in argnums])
         return _of_trees(pushed_of_trees, f, argnums, args, marks, tuples(aligned(given, tangents)))
     return Derived(f, _items(args), "push", argnums, _items(tangents), False, _of_lists)
+
+
+def _has_parameters(f, args) -> bool:
+    """Whether a function has one positional parameter for each argument, and no others."""
+    code = f.type.proto.code if type(f.type) is k.Function else getattr(f.value, "__code__", None)
+    return code is None or code.co_argcount == len(args.type.elements) and not code.co_kwonlyargcount and (
+        not code.co_flags & _OF_ANY_COUNT)
+
+
+def of_objects(function, f, *given):
+    """function(f, *given) for arguments that hold objects of dataclasses: it gets their fields, and what it returns has
+    objects again."""
+    given = tuple([CallValue(constant(as_tuples), x) if holds_dataclass(x.type) else x for x in given])
+    found = CallValue(constant(function), f, *given)
+    return CallValue(constant(as_objects), found, Apply(s.TUPLE_MAKE, *given, cls=None))
 
 
 def _of_lists(e, result):
@@ -154,6 +182,24 @@ def pushed_of_trees(f, marks, order, varied, others, of_varied, tangents):
     return pushed(applied, (3,), (tangents,), (f, marks, order, varied, others))
 
 
+# -- functions with *args that are made in compiled code, such as partials
+
+
+def of_any_count(transform, rest, fun):
+    """The function that a transform returns for `fun`. rest: what the transform takes beside `fun`."""
+    def called(*given):
+        return for_count(transform, rest, fun, given)
+
+    return called
+
+
+@intrinsic
+def for_count(transform, rest, fun, given):
+    """The call of the function that a transform returns for `fun` with as many parameters as there are arguments."""
+    items = _items(given)
+    return CallValue(transform.type.value.for_count(fun, literal_of(rest), len(items)), *items)
+
+
 # -- vjp and linearize in compiled code
 
 
@@ -227,6 +273,54 @@ def pushed_with_others(f, argnums, tangents, args):
     return value, changes[0], others
 
 
+def pullback_of_objects(f, args):
+    """`pullback_of` where objects of dataclasses are among the arguments."""
+    given = as_tuples(args)
+    value, pullback = pullback_of(f, given)
+
+    def of_objects(cotangent):
+        return as_objects(pullback(as_tuples(cotangent)), given)
+
+    return as_objects(value, given), of_objects
+
+
+def pullback_of_objects_with_others(f, args):
+    given = as_tuples(args)
+    value, pullback, others = pullback_with_others(f, given)
+
+    def of_objects(cotangent):
+        return as_objects(pullback(as_tuples(cotangent)), given)
+
+    return as_objects(value, given), of_objects, as_objects(others, given)
+
+
+def linearized_by_objects(f, args):
+    """`linearized` where objects of dataclasses are among the arguments."""
+    given = as_tuples(args)
+    value, pushforward = linearized(f, given)
+
+    def of_objects(*tangents):
+        return as_objects(pushforward(*as_tuples(tangents)), given)
+
+    return as_objects(value, given), of_objects
+
+
+def linearized_by_objects_with_others(f, args):
+    given = as_tuples(args)
+    value, pushforward, others = linearized_with_others(f, given)
+
+    def of_objects(*tangents):
+        return as_objects(pushforward(*as_tuples(tangents)), given)
+
+    return as_objects(value, given), of_objects, as_objects(others, given)
+
+
+# transform -> (without and with has_aux), each (without and with objects among the arguments)
+OF_VALUES = {"vjp": ((pullback_of, pullback_of_objects), (pullback_with_others, pullback_of_objects_with_others)),
+             "linearize": ((linearized, linearized_by_objects),
+                           (linearized_with_others, linearized_by_objects_with_others))}
+
+
 def spread(f, args):
     return f(*args)
 
@@ -244,8 +338,8 @@ def own_displays(marks, x):
 
 
 def own_items(x):
-    if is_tree(x):
-        return of_class(x, own_rest(x, 0))
+    if is_tuple(x):
+        return of_class(x, own_rest(items(x), 0))
     if isinstance(x, np.ndarray):
         return x.copy()
     return x

@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from .build import outlined
+from .trees import is_tuple, items
 
 __all__ = ["again", "backward", "check_disjoint", "kept_by_one", "pull", "put_back"]
 
@@ -89,7 +90,8 @@ def split(parts, states):
 
 
 def bytes_of(x):
-    if isinstance(x, tuple):
+    if is_tuple(x):
+        x = items(x)
         if len(x) == 0:
             return 0
         return bytes_of(x[0]) + bytes_of(x[1:])

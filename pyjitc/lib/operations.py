@@ -11,6 +11,7 @@ from ..infer.names import describe
 from ..infer.session import only_value
 from ..ops.arith import BNOT
 from ..ops.structure import TUPLE_MAKE
+from ..types.classes import stands_for
 from ..types.kinds import (
     Array, Bool, Exception_, Float, Int, NoneType, Object, Singleton, Tuple, is_integer, is_scalar,
 )
@@ -163,7 +164,7 @@ def no_identity(op: str, x: Expr) -> Mismatch:
 
 def unpack(x: Expr, count: int) -> Expr:
     """The tuple of the items of x, of which there must be exactly `count`."""
-    if isinstance(x.type, Tuple) and len(x.type.elements) == count:
+    if isinstance(x.type, Tuple) and len(x.type.elements) == count and stands_for(x.type.cls) is x.type.cls:
         return x
     if x.type is Object:
         x = boxed.by_python(interpreted.to_unpack, x)

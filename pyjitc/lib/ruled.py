@@ -16,8 +16,8 @@ from ..types.tangents import holds_display
 from .derivatives import pulled, pushed, with_numbers
 from .rule import intrinsic
 from .trees import (
-    aligned, called as with_trees, constant_marks, marked, marks_of, structured, tuples, with_structures,
-    without_displays,
+    aligned, called as with_trees, constant_marks, is_tuple, items, marked, marks_of, structured, tuples,
+    with_structures, without_displays,
 )
 
 __all__ = ["custom"]
@@ -109,8 +109,8 @@ def with_captures(f, marks, args):
 
 def in_order(x):
     """x with its arrays in C order, which their tangents and adjoints have as well."""
-    if isinstance(x, tuple):
-        return of_class(x, all_in_order(x))
+    if is_tuple(x):
+        return of_class(x, all_in_order(items(x)))
     if isinstance(x, np.ndarray):
         return np.ascontiguousarray(x)
     return x
@@ -183,9 +183,9 @@ def added(x, y):
         return y
     if y is None:
         return x
-    if not isinstance(x, tuple):
+    if not is_tuple(x):
         return x + y
-    return of_class(x, all_added(x, y))
+    return of_class(x, all_added(items(x), items(y)))
 
 
 def all_added(x, y):
@@ -268,8 +268,8 @@ def of_class(x, items):
 
 
 def zero_of(x):
-    if isinstance(x, tuple):
-        return of_class(x, zeros(x))
+    if is_tuple(x):
+        return of_class(x, zeros(items(x)))
     if isinstance(x, np.ndarray):
         if x.dtype.kind == "f" or x.dtype.kind == "c":
             return np.zeros(x.shape, x.dtype)

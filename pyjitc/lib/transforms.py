@@ -18,9 +18,10 @@ from .axes import expanded, mapped_axes, mapped_leaves, mapped_names, of_class
 from .build import flagged
 from .derivatives import name_of, own, pulled, pushed, with_numbers
 from .rule import NONE, Constant, intrinsic
+from .stand_ins import as_objects, as_tuples, holds_objects
 from .trees import (
-    called, called_with, count_leaves, flat, is_tree, leaf_at, like, may_vary, nested, none_like, place_of, restored,
-    tuples, with_leaves,
+    called, called_with, count_leaves, flat, is_tree, is_tuple, items, leaf_at, like, may_vary, nested, none_like,
+    place_of, restored, tuples, with_leaves,
 )
 
 __all__ = ["batched", "batched_in_parallel", "forward_jacobian", "holomorphic_gradients", "reverse_jacobian"]
@@ -38,6 +39,9 @@ OF_REAL = "holomorphic=True is for functions of complex numbers: pass z.astype(c
 
 def holomorphic_gradients(f, at, has_aux, args, marks):
     """(the result, the complex derivatives by the arguments `at`) of a holomorphic function."""
+    if holds_objects(args):
+        given = as_tuples(args)
+        return as_objects(holomorphic_gradients(f, at, has_aux, given, marks), given)
     for n in at:
         if not is_complex(args[n]):
             raise TypeError(OF_REAL)
@@ -70,6 +74,9 @@ def forward_jacobian(f, at, has_aux, args, marks, holomorphic=False):
     """The derivative of the result with respect to argument `at`: its axes are those of the result, then those of the
     argument; None in the place of results that cannot vary. It takes one forward sweep for each element of the
     argument."""
+    if holds_objects(args):
+        given = as_tuples(args)
+        return as_objects(forward_jacobian(f, at, has_aux, given, marks, holomorphic), given)
     x = args[at[0]]
     check_given(f, at, x)
     if not is_tree(x) and is_complex(x) != holomorphic:
@@ -111,6 +118,9 @@ def of_leaf(f, marks, place, args, leaf):
 
 def reverse_jacobian(f, at, has_aux, args, marks, holomorphic=False):
     """The derivative that `forward_jacobian` computes, by one reverse sweep for each element of the result."""
+    if holds_objects(args):
+        given = as_tuples(args)
+        return as_objects(reverse_jacobian(f, at, has_aux, given, marks, holomorphic), given)
     x = args[at[0]]
     check_given(f, at, x)
     result = first(called(f, marks, own(args)), has_aux)
@@ -118,7 +128,7 @@ def reverse_jacobian(f, at, has_aux, args, marks, holomorphic=False):
     if is_complex(x) != holomorphic:
         raise TypeError(OF_REAL if holomorphic else BY_COMPLEX)
     check_returned(f, "jacrev", y)
-    if isinstance(y, tuple):
+    if is_tuple(y):
         return like(result, with_leaves(y, rows_of_leaves(f, at, has_aux, args, marks, x, y, 0)))
     if is_complex(y) and not holomorphic:
         raise TypeError(OF_COMPLEX)
@@ -136,7 +146,8 @@ def reverse_jacobian(f, at, has_aux, args, marks, holomorphic=False):
 def rows(x, n, dtype):
     """An array of zeros with one row for each of n gradients with respect to x; a tuple of such arrays for a tuple x;
     None where x may not vary."""
-    if isinstance(x, tuple):
+    if is_tuple(x):
+        x = items(x)
         if len(x) == 0:
             return ()
         return (rows(x[0], n, dtype),) + rows(x[1:], n, dtype)
@@ -146,8 +157,8 @@ def rows(x, n, dtype):
 
 
 def in_shape(out, shape, x):
-    if isinstance(x, tuple):
-        return of_class(x, all_in_shape(out, shape, x))
+    if is_tuple(x):
+        return of_class(x, all_in_shape(items(out), shape, items(x)))
     if out is None:
         return None
     return out.reshape(shape + shape_of(x))
@@ -187,8 +198,9 @@ def rows_of_leaf(f, at, has_aux, args, marks, x, y, n):
 
 def alone(y, n, cotangent):
     """A cotangent of the tree y that is zero except for leaf n."""
-    if not isinstance(y, tuple):
+    if not is_tuple(y):
         return cotangent if n == 0 else nothing(y)
+    y = items(y)
     if len(y) == 0:
         return ()
     return (alone(y[0], n, cotangent),) + alone(y[1:], n - count_leaves(y[0]), cotangent)
@@ -202,7 +214,8 @@ def nothing(y):
 
 def columns(y, n):
     """An array for the derivatives of y with respect to n numbers; None where y cannot vary."""
-    if isinstance(y, tuple):
+    if is_tuple(y):
+        y = items(y)
         if len(y) == 0:
             return ()
         return (columns(y[0], n),) + columns(y[1:], n)
@@ -212,8 +225,8 @@ def columns(y, n):
 
 
 def with_axes(out, y, shape):
-    if isinstance(y, tuple):
-        return of_class(y, all_with_axes(out, y, shape))
+    if is_tuple(y):
+        return of_class(y, all_with_axes(items(out), items(y), shape))
     if out is None:
         return None
     return out.reshape(shape_of(y) + shape)
@@ -251,7 +264,8 @@ def dtype_with(y):
 
 
 def put_column(out, i, y):
-    if isinstance(y, tuple):
+    if is_tuple(y):
+        out, y = items(out), items(y)
         if len(y) > 0:  # one by one: in a loop over them, the parts would have the union of their types
             put_column(out[0], i, y[0])
             put_column(out[1:], i, y[1:])
@@ -264,7 +278,8 @@ def put_column(out, i, y):
 
 
 def put_row(out, i, y):
-    if isinstance(y, tuple):
+    if is_tuple(y):
+        out, y = items(out), items(y)
         if len(y) > 0:  # one by one: in a loop over them, the parts would have the union of their types
             put_row(out[0], i, y[0])
             put_row(out[1:], i, y[1:])
@@ -286,6 +301,9 @@ FIRST_PART, LEAST_PART, MOST_PART = 16, 16, 1 << 16  # examples
 def batched(f, axes, out_axes, args, marks, names, size):
     """The results of f for each example of a batch, along `out_axes` of arrays. marks: the structures of the arguments,
     see trees.py; names: those of the parameters; size: the number of examples, None where an argument says it."""
+    if holds_objects(args):
+        given = as_tuples(args)
+        return as_objects(batched(f, axes, out_axes, given, marks, names, size), given)
     axes = expanded(args, axes, "in_axes")
     n = examples(args, axes, names, size)
     given = in_front(args, axes)
@@ -330,8 +348,8 @@ def in_front(args, axes):
 def first_axis(x, axis):
     if axis is None:
         return x
-    if isinstance(x, tuple):
-        return of_class(x, in_front(x, axis))
+    if is_tuple(x):
+        return of_class(x, in_front(items(x), axis))
     return x if axis == 0 else np.moveaxis(x, axis, 0)
 
 
@@ -344,8 +362,8 @@ def taken_all(args, axes, i):
 def taken_from(x, axis, i):
     if axis is None:
         return x
-    if isinstance(x, tuple):
-        return of_class(x, taken_all(x, axis, i))
+    if is_tuple(x):
+        return of_class(x, taken_all(items(x), axis, i))
     return taken(x, i)
 
 
@@ -362,9 +380,16 @@ def taken(x, i):
                  type=inner)
 
 
-@flagged(vmap="threads")
 def batched_in_parallel(f, axes, out_axes, args, marks, names, size):
     """As `batched`, with the examples divided among threads."""
+    if holds_objects(args):
+        given = as_tuples(args)
+        return as_objects(in_threads(f, axes, out_axes, given, marks, names, size), given)
+    return in_threads(f, axes, out_axes, args, marks, names, size)
+
+
+@flagged(vmap="threads")
+def in_threads(f, axes, out_axes, args, marks, names, size):
     axes = expanded(args, axes, "in_axes")
     n = examples(args, axes, names, size)
     given = in_front(args, axes)
@@ -422,8 +447,8 @@ def length(x, axis, name):
 def room(first, n):
     if first is None:
         return None
-    if isinstance(first, tuple):
-        return of_class(first, room_of_all(first, n))
+    if is_tuple(first):
+        return of_class(first, room_of_all(items(first), n))
     if isinstance(first, np.ndarray):
         return np.empty((n,) + first.shape, first.dtype)
     if isinstance(first, (bool, int, float, complex, np.generic)):
@@ -447,7 +472,8 @@ def dtype_for(x):
 def put(out, i, y):
     if y is None:
         return
-    if isinstance(y, tuple):
+    if is_tuple(y):
+        out, y = items(out), items(y)
         if len(y) > 0:  # one by one: in a loop over them, the parts would have the union of their types
             put(out[0], i, y[0])
             put(out[1:], i, y[1:])
@@ -459,10 +485,10 @@ def turned(out, axes):
     """The results with the batch as the axis that `axes` says; without one where it is None."""
     if out is None:
         return None
-    if isinstance(out, tuple):
+    if is_tuple(out):
         if axes is None:
-            return of_class(out, all_alike(out))
-        return of_class(out, all_turned(out, axes))
+            return of_class(out, all_alike(items(out)))
+        return of_class(out, all_turned(items(out), axes))
     if axes is None:
         return alike(out)
     if axes == 0:

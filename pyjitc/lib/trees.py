@@ -18,11 +18,13 @@ from ..ops import structure as s
 from ..types import kinds as k
 from ..types.tangents import holds_display, varies
 from .rule import Constant, intrinsic
+from .stand_ins import as_objects, as_tuples, holds_dataclass
 
 __all__ = ["aligned", "applied", "called", "called_with", "constant_marks", "count_leaves", "display_of", "flat",
-           "have_one_order", "holder", "is_tree", "kind_of", "kinds_of", "leaf_at", "leaves_of", "like", "mapped_tree",
-           "marked", "marks_of", "may_vary", "nested", "none_like", "of_trees", "parts_of", "place_of", "restored",
-           "structured", "tuples", "with_leaves", "with_structures", "without_displays"]
+           "have_one_order", "holder", "is_tree", "is_tuple", "items", "kind_of", "kinds_of", "leaf_at", "leaves_of",
+           "like", "literal_of", "mapped_tree", "marked", "marks_of", "may_vary", "nested", "none_like", "of_trees",
+           "parts_of", "place_of", "restored", "structured", "tuples", "with_leaves", "with_structures",
+           "without_displays"]
 
 
 def marks_of(t) -> Any:
@@ -102,27 +104,28 @@ def marked(t) -> Expr:
     return constant_marks(marks_of(t))
 
 
-def _known(x: Expr) -> Any:
+def literal_of(x: Expr) -> Any:
+    """The value of a constant that `constant_marks` made."""
     return None if x.type is k.NoneType else ast.literal_eval(x.type.value())
 
 
 @intrinsic
 def structured(marks, x):
     """The tuple x converted to the structure that `marks` describes."""
-    return _structured(_known(marks), x)
+    return _structured(literal_of(marks), x)
 
 
 def with_structures(marks: Expr, args: Expr) -> Expr:
     """The tuple of arguments, each converted to its structure."""
-    return Apply(s.TUPLE_MAKE, *map(_structured, _known(marks), parts_of(args)), cls=None)
+    return Apply(s.TUPLE_MAKE, *map(_structured, literal_of(marks), parts_of(args)), cls=None)
 
 
 @intrinsic
 def arranged(f, marks, order, varied, others):
     """The call of f with arguments converted to their structures. order: for each argument, (whether it is in `varied`,
     its position there or in `others`)."""
-    given = [parts_of(varied)[n] if varies else parts_of(others)[n] for varies, n in _known(order)]
-    return CallValue(f, *map(_structured, _known(marks), given))
+    given = [parts_of(varied)[n] if varies else parts_of(others)[n] for varies, n in literal_of(order)]
+    return CallValue(f, *map(_structured, literal_of(marks), given))
 
 
 @intrinsic
@@ -130,7 +133,7 @@ def called(f, marks, args):
     """The call f(*args) with arguments converted to their structures."""
     given = parts_of(args)
     if marks.type is not k.NoneType:
-        given = list(map(_structured, _known(marks), given))
+        given = list(map(_structured, literal_of(marks), given))
     return CallValue(f, *given)
 
 
@@ -143,7 +146,7 @@ def without_displays(marks, x):
     if k.any_part(x.type, lambda part: isinstance(part, k.Dict)):
         raise NeedsDisplays("a function with a derivative of its own, or a rule of it, returns a dict that is an "
                             "object of Python", "write it out where it is returned: return {'a': x}")
-    return tuples(aligned(_type_of(_known(marks)), x))
+    return tuples(aligned(_type_of(literal_of(marks)), x))
 
 
 def _type_of(marks):
@@ -198,13 +201,25 @@ def _rebuilt(x: Expr, leaves) -> Expr:
 
 
 def _marks_at(marks: Expr, n: int, x: Expr):
-    return marks_of(x.type) if marks.type is k.NoneType else _known(marks)[n]
+    return marks_of(x.type) if marks.type is k.NoneType else literal_of(marks)[n]
 
 
 @intrinsic
 def is_tree(x):
     """Whether x is a tuple, or a list or dict display."""
     return constant(_is_tree(x))
+
+
+@intrinsic
+def is_tuple(x):
+    """Whether x is a tuple of any class, also of one that stands for a dataclass."""
+    return constant(type(x.type) is k.Tuple)
+
+
+@intrinsic
+def items(x):
+    """The items of x, a tuple of any class, as a tuple without one."""
+    return x if x.type.cls is None else Apply(s.TUPLE_MAKE, *parts_of(x), cls=None)
 
 
 @intrinsic
@@ -293,17 +308,37 @@ def _as_tree(what: str, x: Expr) -> Expr:
 
 def leaves_of(tree: Expr) -> Expr:
     """tree.leaves(tree)"""
+    if holds_dataclass(tree.type):
+        return CallValue(constant(leaves_in), CallValue(constant(as_tuples), tree))
     return list_of([leaf for leaf in _leaves(_as_tree("tree.leaves", tree)) if leaf.type is not k.NoneType])
 
 
 def mapped_tree(f: Expr, tree: Expr, rest: list[Expr]) -> Expr:
     """tree.map(f, tree, *rest)"""
+    if any([holds_dataclass(x.type) for x in (tree, *rest)]):
+        given = Apply(s.TUPLE_MAKE, *[CallValue(constant(as_tuples), x) for x in (tree, *rest)], cls=None)
+        return CallValue(constant(mapped_objects), f, given)
     tree, *others = [_as_tree("tree.map", x) for x in (tree, *rest)]
     for other in others:
         if _shape(other.type) != _shape(tree.type):
             raise Mismatch("tree.map of trees of different structures", "", ValueError)
     given = [Apply(s.TUPLE_MAKE, *leaves, cls=None) for leaves in zip(*map(_leaves, (tree, *others)))]
     return CallValue(constant(mapped), f, tree, Apply(s.TUPLE_MAKE, *given, cls=None))
+
+
+@intrinsic
+def leaves_in(tree):
+    return leaves_of(tree)
+
+
+@intrinsic
+def map_trees(f, trees):
+    tree, *rest = parts_of(trees)
+    return mapped_tree(f, tree, rest)
+
+
+def mapped_objects(f, trees):
+    return as_objects(map_trees(f, trees), trees)
 
 
 def _shape(t):
@@ -341,7 +376,7 @@ def place_of(at: Constant, n: Constant):
 @intrinsic
 def called_with(f, marks, place, args, leaf):
     """The call f(*args) with another leaf at `place`."""
-    at, n = _known(place)
+    at, n = literal_of(place)
     given = parts_of(args)
     leaves = _leaves(given[at])
     leaves[n] = leaf
@@ -349,7 +384,7 @@ def called_with(f, marks, place, args, leaf):
         given[at] = _structured(marks_of(given[at].type), _rebuilt(given[at], iter(leaves)))
     else:
         given[at] = _rebuilt(given[at], iter(leaves))
-        given = list(map(_structured, _known(marks), given))
+        given = list(map(_structured, literal_of(marks), given))
     return CallValue(f, *given)
 
 
@@ -431,16 +466,16 @@ _OTHER_KEYS = ("a dict that a derivative or a batch takes has other keys, or ano
 
 @intrinsic
 def keys_of(marks):
-    return constant(_known(marks)[1])
+    return constant(literal_of(marks)[1])
 
 
 @intrinsic
 def read(d, marks, kinds):
     """The tuple of the items of d."""
-    _, keys, parts = _known(marks)
+    _, keys, parts = literal_of(marks)
     return Apply(s.TUPLE_MAKE, *[CallValue(constant(read_item), d, constant(key), constant_marks(part),
                                            constant_marks(kind))
-                                 for key, part, kind in zip(keys, parts, _known(kinds))], cls=None)
+                                 for key, part, kind in zip(keys, parts, literal_of(kinds))], cls=None)
 
 
 def read_item(d, key, marks, kinds):
@@ -450,9 +485,9 @@ def read_item(d, key, marks, kinds):
 @intrinsic
 def narrowed(x, marks, kinds):
     """An item of a dict, which may be of any type that the dict holds."""
-    if _known(marks) is not None and isinstance(x.type, k.Dict):
+    if literal_of(marks) is not None and isinstance(x.type, k.Dict):
         return CallValue(constant(items_of), x, marks, kinds)
-    if _known(marks) is None and kind_of(x.type) == _known(kinds):
+    if literal_of(marks) is None and kind_of(x.type) == literal_of(kinds):
         return Apply(arith.CAST, x, type=k.Float) if k.is_float(x.type) and x.type is not k.float32 else x
     return Throw(TypeError, "an item of a dict that a derivative or a batch takes has another type than where the "
                             "function that passes it writes it out")
@@ -483,7 +518,7 @@ def of_trees(items: list[Expr], argnums, marks) -> list[Expr]:
     wanted = list(argnums)
     others = [n for n in range(len(items)) if n not in wanted]
     order = tuple([(True, wanted.index(n)) if n in wanted else (False, others.index(n)) for n in range(len(items))])
-    found = tuple([marks_of(x.type) for x in items]) if marks is None else _known(marks)
+    found = tuple([marks_of(x.type) for x in items]) if marks is None else literal_of(marks)
     varied, rest = (Apply(s.TUPLE_MAKE, *(tuples(items[n]) for n in one), cls=None) for one in (wanted, others))
     of_varied = ("tuple", None, tuple([found[n] for n in wanted]))
     return [constant_marks(found), constant_marks(order), varied, rest, constant_marks(of_varied)]

@@ -82,5 +82,10 @@ def without_duals(t: Type) -> Type:
 
 
 def holds_display(t: Type) -> bool:
-    """Whether a value of type t contains a list or dict display, as trees of arguments do."""
-    return any_part(t, lambda part: type(part) in (ListDisplay, DictDisplay))
+    """Whether a value of type t is a list or dict display, or a tuple that holds one, as trees of arguments do. A
+    function that has captured one is no tree."""
+    if type(t) is Tuple:
+        return any(map(holds_display, t.elements))
+    if type(t) is Union:
+        return any(map(holds_display, t.members))
+    return type(t) in (ListDisplay, DictDisplay)

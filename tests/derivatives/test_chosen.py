@@ -88,6 +88,78 @@ def written_later(x, n):
     return np.sum(b)
 
 
+def shifted(x):
+    a = x
+    for i in range(3):
+        b = a + 0.3 * np.roll(a, 1)
+        a = np.sin(b) if i != 1 else b
+    return np.sum(np.sin(a))
+
+
+def test_an_array_that_is_not_read_any_more_when_it_is_written_under_another_name():
+    """In the derivative of a Hessian: its arrays of tangents and adjoints get second names in the loop."""
+    x, step = np.array([0.7, -0.55, 1.15]), 1e-6
+
+    def squares(x):
+        return np.sum(hessian(shifted)(x) ** 2)
+
+    found, plain = grad(squares)(x), njit(squares)
+    for i, along in enumerate(np.eye(3) * step):
+        assert found[i] == pytest.approx((plain(x + along) - plain(x - along)) / (2 * step), rel=1e-6)
+
+
+def in_turn(x, a, b):
+    total = 0.0
+    for i in range(4):
+        c = b
+        b = a
+        b[i % 3] = a[0] * a[1] + 0.1
+        total += c[i % 3] * c[0]
+        a = np.sin(b) + c * 0.1
+    return total + np.sum(a) + np.sum(b * b)
+
+
+def exchanged(x, a, b):
+    total = 0.0
+    for _ in range(4):
+        a, b = b, a
+        a[0] = b[1] * 0.5 + a[2]
+        total += b[0] * a[1]
+    return total + np.sum(a) + np.sum(b * b)
+
+
+def kept(x, a, b):
+    for _ in range(4):
+        y = a
+        a = a + 0.1 * np.roll(b, 1)
+        y[0] = a[1]
+        b = y
+    return np.sum(a) + np.sum(b * b)
+
+
+@pytest.mark.parametrize("function", [in_turn, exchanged, kept])
+def test_arrays_that_change_names_in_a_loop(function):
+    """Where both names stand for one array, what is written under one is read under the other: that is refused."""
+    x, step = np.array([0.7, -0.55, 1.15]), 1e-6
+    found = grad(lambda x: function(x, x * 1.0, x * 0.5))(x)
+    for i, along in enumerate(np.eye(3) * step):
+        ends = [function(y, y * 1.0, y * 0.5) for y in (x + along, x - along)]
+        assert found[i] == pytest.approx((ends[0] - ends[1]) / (2 * step), rel=1e-6)
+
+    def of_one(x):
+        a = x * 1.0
+        return function(x, a, a)
+
+    try:
+        found = grad(of_one)(x)
+    except UnsupportedError as error:
+        assert "has two names here" in str(error)
+        return
+    assert function is kept
+    for i, along in enumerate(np.eye(3) * step):
+        assert found[i] == pytest.approx((of_one(x + along) - of_one(x - along)) / (2 * step), rel=1e-6)
+
+
 def test_an_array_written_under_two_names_is_refused():
     with pytest.raises(UnsupportedError, match="has two names here"):
         grad(written_later)(X, 3)

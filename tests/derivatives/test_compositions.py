@@ -279,16 +279,28 @@ def by_place(x, n):
     return pull(1.0)
 
 
-def by_dataclass(x, n):
-    _, pull = vjp(lambda p: np.sum(p.a * p.b) * n, Pair(x, x))
+def by_dataclasses(x, n):
+    p = [Pair(x, x)]
+    p.append(Pair(x, x))
+    _, pull = vjp(lambda p: np.sum(p[0].a * p[1].b) * n, p)
     return pull(1.0)
 
 
 @pytest.mark.parametrize("function, n, what", [(by_key, "b", "object of Python, 'dict'"), (
-    by_place, 1, "object of Python, 'list'"), (by_dataclass, 1, "dataclass .* 'Pair'")])
+    by_place, 1, "object of Python, 'list'"), (by_dataclasses, 1, "object of Python, 'list'")])
 def test_no_cotangent_is_left_out(function, n, what):
     with pytest.raises(TypingError, match=what):
         njit(function)(X, n)
+
+
+def test_pullbacks_by_dataclasses():
+    def made(x):
+        _, pull = vjp(lambda p: np.sum(p.a * p.b) * 3.0, Pair(x, x * 2.0))
+        return pull(1.0)
+
+    (found,) = njit(made)(X)
+    assert type(found) is Pair
+    np.testing.assert_allclose((found.a, found.b), (6.0 * X, 3.0 * X))
 
 
 def test_errors_in_a_function_of_a_dict_that_is_no_object():

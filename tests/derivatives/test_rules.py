@@ -11,6 +11,7 @@ import pytest
 
 from pyjitc import (TypingError, UnsupportedError, checkpoint, custom_jvp, custom_vjp, grad, hessian, jacfwd, jacrev,
                     jvp, njit, value_and_grad, vmap)
+from pyjitc.runtime.repeatable import is_on_operands
 from tests.derivatives.differences import agree
 
 X = np.array([0.3, 0.5, 1.2])
@@ -227,6 +228,12 @@ def test_checkpoints_of_functions_that_work_on_lists():
 
     again = checkpoint(lists)
     agree(lambda x: again(x) * 2.0, X)
+
+
+def test_functions_say_that_they_work_on_their_operands_alone():
+    grad(lambda x: np.sum(np.stack([x * i for i in range(3)])))(X)  # loads what calls them
+    assert all(map(is_on_operands, (np.asarray, np.stack, list.append, list.sort)))
+    assert not any(map(is_on_operands, (np.copyto, np.set_printoptions, np.random.normal, print, dict.update)))
 
 
 @pytest.mark.parametrize("call, what", [

@@ -972,6 +972,35 @@ def test_a_dict_that_another_function_changes_is_refused():
         grad(changed_by_another)(X)
     with open(__file__) as file:
         assert "refused here, too" in file.read().splitlines()[refused.value.diagnostic.line - 1]
+    assert "return {**p, 'b': x} in the function, p = change(p)" in str(refused.value)
+
+
+def changed_by_others(p, x):
+    def halved(p):
+        return {**p, "b": p["b"] * 0.5}
+
+    for _ in range(2):
+        p = halved(p)
+    return np.sum(p["a"] * x) * p["b"]
+
+
+def test_a_dict_that_another_function_returns_changed():
+    found = grad(changed_by_others)({"a": X, "b": 2.0}, X)
+    np.testing.assert_allclose(found["a"], X * 0.5)
+    assert found["b"] == pytest.approx(0.25 * np.sum(X * X))
+
+
+def with_keys_of_another(p):
+    for _ in range(2):
+        p = {key: p[key] * 0.5 for key in p}  # refused here
+    return np.sum(p["w"]) * np.sum(p["b"])
+
+
+def test_a_dict_with_the_keys_of_another_is_refused_where_it_is_made():
+    with pytest.raises(pyjitc.UnsupportedError, match="this dict is an object of Python, since the keys") as refused:
+        grad(with_keys_of_another)({"w": W, "b": X})
+    with open(__file__) as file:
+        assert "refused here" in file.read().splitlines()[refused.value.diagnostic.line - 1]
 
 
 def changed_while_iterated(x):

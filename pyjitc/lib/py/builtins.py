@@ -257,7 +257,7 @@ def _isinstance(x, wanted, /):
     found = class_of(x.type)
     if found is None:
         raise NotNative(f"the class of a value of type {x.type} is not known at compile time")
-    return number(issubclass(found, classes) or issubclass(stands_for(found), classes))
+    return number(issubclass(stands_for(found), classes))
 
 
 @rule("issubclass")

@@ -8,7 +8,7 @@ from ...infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, Need
 from ...infer.names import describe
 from ...ops.arith import BNOT
 from ...ops.structure import METHOD_MAKE, PACK, STRUCT_GET, TUPLE_GET, TUPLE_MAKE
-from ...types.classes import COMPARISONS, is_written, stands_for
+from ...types.classes import COMPARISONS, MIRRORED, is_written, stands_for
 from ...types.kinds import (
     Bool, Dict, DictDisplay, DictItems, DictKeys, DictValues, Ended, Int, Iterator, List, ListDisplay, NoneType,
     ObjectOf, Slice, Str, Tuple, any_part, is_integer,
@@ -22,6 +22,7 @@ __all__ = ["PROTOCOLS"]
 
 classes, iteration, membership = (lazy("pyjitc.lib.py.classes"), lazy("pyjitc.lib.py.iteration"),
                                   lazy("pyjitc.lib.py.membership"))
+dataclasses = lazy("dataclasses")  # only for arguments of derivatives
 any_length, conversions = lazy("pyjitc.lib.py.any_length"), lazy("pyjitc.lib.py.conversions")
 builtins = lazy("pyjitc.lib.py.builtins")
 refusals, tuples = lazy("pyjitc.lib.refusals"), lazy("pyjitc.lib.py.tuples")
@@ -60,7 +61,7 @@ class _Tuple(Protocol):
     def binary(self, op, x, y, inplace):
         if x.type.cls is not None or isinstance(y.type, Tuple) and y.type.cls is not None:
             found = classes.binary(op, x, y, inplace)
-            if found is not None:
+            if found is not None or _is_object(x) or _is_object(y):
                 return found
         if op == "+" and isinstance(y.type, Tuple):
             return Apply(TUPLE_MAKE, *self.elements(x), *self.elements(y), cls=None)
@@ -68,7 +69,8 @@ class _Tuple(Protocol):
 
     def reflected(self, op, x, y, inplace):
         found = None if y.type.cls is None else classes.binary(op, x, y, inplace)
-        return self._repeated(y, x) if found is None and op == "*" and _is_count(x.type) else found
+        return self._repeated(y, x) if found is None and op == "*" and _is_count(x.type) and not _is_object(y) else (
+            found)
 
     def _repeated(self, x, n):
         if not n.known:
@@ -76,6 +78,8 @@ class _Tuple(Protocol):
         return Apply(TUPLE_MAKE, *self.elements(x) * int(n.value), cls=None)
 
     def unsupported(self, op, x, y, inplace):
+        if _is_object(x):
+            return super().unsupported(op, x, y, inplace)
         if op == "+":
             return Mismatch(f'can only concatenate tuple (not "{describe(y.type).strip(chr(39))}") to tuple')
         return super().unsupported(op, x, y, inplace)
@@ -90,7 +94,8 @@ class _Tuple(Protocol):
                 raise NotNative(f"an argument of a derivative or batch is compared with {describe(y.type)} here, which "
                                 "is not compiled yet", "compare their attributes")
             return None
-        _check_not_written(x, COMPARISONS[op])
+        if _is_object(x, COMPARISONS[op]) or _is_object(y, COMPARISONS[MIRRORED[op]]):
+            return _compared_as_objects(op, x, y)
         if op == "==":
             return Call(tuples.equal, x, y)
         if op == "!=":
@@ -98,35 +103,54 @@ class _Tuple(Protocol):
         return Call(tuples.ordered, x, y, Const(Bool, op in ("<", "<=")), Const(Bool, op in ("<", ">")))
 
     def truth(self, x):
-        _check_not_written(x, "__bool__", "__len__")
+        if _is_object(x, "__bool__", "__len__"):
+            return super().truth(x)
         return number(bool(x.type.elements))
 
     def contains(self, x, item):
-        _check_not_written(x, "__contains__", "__iter__")
+        if _is_object(x, "__contains__", "__iter__"):
+            return super().contains(x, item)
         return membership.contains(x, item)
 
     def length(self, x):
-        _check_not_written(x, "__len__")
+        if _is_object(x, "__len__"):
+            return super().length(x)
         return number(len(x.type.elements))
 
     def getitem(self, x, i):
-        _check_not_written(x, "__getitem__")
+        if _is_object(x, "__getitem__"):
+            return super().getitem(x, i)
         return _item_of(x, i, "tuple")
 
     def elements(self, x):
+        if _is_object(x):
+            return None
         return [Const(t, x.value[i]) if x.known else Apply(TUPLE_GET, x, index=i)
                 for i, t in enumerate(x.type.elements)]
 
+    def is_iterable(self, x):
+        return not _is_object(x, "__iter__")
+
     def iterate(self, x):
-        _check_not_written(x, "__iter__")
+        if _is_object(x, "__iter__"):
+            return super().iterate(x)
         return Call(iteration.tuple_iterate, x) if x.type.elements else Apply(PACK, x, name=Ended.role)
 
     def reversed(self, x):
+        if _is_object(x, "__reversed__"):
+            return super().reversed(x)
         return Call(iteration.tuple_reversed, x) if x.type.elements else self.iterate(x)
 
     def attribute(self, x, name):
         found = None if x.type.cls is None else classes.attribute(x, name)
         return Apply(METHOD_MAKE, x, name=name) if found is None and name in ("index", "count", "__hash__") else found
+
+    def set_attribute(self, x, name, value):
+        if _is_object(x):
+            raise NotNative(f"an attribute of {describe(x.type)} is assigned, which is an argument of a derivative or "
+                            "batch: these have no attributes that change", "make a new object, as in p = "
+                            f"dataclasses.replace(p, {name}=value)")
+        return super().set_attribute(x, name, value)
 
     def method(self, x, name, args, kwargs):
         found = None if x.type.cls is None else classes.method(x, name, args, kwargs)
@@ -139,13 +163,39 @@ class _Tuple(Protocol):
         return CallValue(function, x, *args, keywords=kwargs)
 
 
-def _check_not_written(x: Expr, *names: str) -> None:
-    """Refuse an operation of a named tuple that stands for a dataclass which says itself what the operation means."""
-    cls = x.type.cls and stands_for(x.type.cls)
-    for name in names if cls is not None and cls is not x.type.cls else ():
-        if is_written(cls, name):
-            raise NotNative(f"'{cls.__qualname__}' has its own {name}, which compiled code does not call for an "
+def _is_object(x: Expr, *names: str) -> bool:
+    """Whether x is a named tuple that stands for an object of a dataclass, for which operations mean what they mean for
+    objects. Raises NotNative where the dataclass has one of these special methods, which says what the operation
+    means."""
+    cls = x.type.cls if isinstance(x.type, Tuple) else None
+    dataclass = stands_for(cls)
+    if dataclass is None or dataclass is cls:
+        return False
+    for name in names:
+        if is_written(dataclass, name):
+            raise NotNative(f"'{dataclass.__qualname__}' has its own {name}, which compiled code does not call for an "
                             "argument of a derivative or batch", "write a method of another name")
+    return True
+
+
+def _compared_as_objects(op: str, x: Expr, y: Expr) -> Expr | None:
+    """`x op y`, where one of the two stands for an object of a dataclass, as dataclass() defines it."""
+    cls = stands_for(x.type.cls)
+    if x.type.cls is not y.type.cls:
+        return number(op == "!=") if op in ("==", "!=") else None
+    params = getattr(cls, "__dataclass_params__")
+    if not (params.eq if op in ("==", "!=") else params.order):
+        if op not in ("==", "!="):
+            return None
+        raise NotNative(f"'{cls.__qualname__}' objects are compared by their identity, which an argument of a "
+                        "derivative or batch does not have", "compare their attributes")
+    fields = [field for field in dataclasses.fields(cls)]
+    x, y = (Apply(TUPLE_MAKE, *[Apply(TUPLE_GET, one, index=n) for n, field in enumerate(fields) if field.compare],
+                  cls=None) for one in (x, y))
+    if op in ("==", "!="):
+        found = Call(tuples.equal, x, y)
+        return found if op == "==" else Apply(BNOT, found)
+    return Call(tuples.ordered, x, y, Const(Bool, op in ("<", "<=")), Const(Bool, op in ("<", ">")))
 
 
 def _searched(x, name, args, kwargs):
@@ -252,7 +302,11 @@ class _Dict(_Display):
         return None
 
     def setitem(self, x, i, value, asks):
-        raise refusals.not_yet(x.type, "assigning to an item of")
+        key = repr(i.value) if i.known else "key"
+        raise NotNative("assigning to an item of a dict is not compiled yet where its keys are part of its type, as in "
+                        "a derivative or batch, and another function has made it",
+                        f"return a new dict, and assign that: return {{**p, {key}: x}} in the function, p = change(p) "
+                        "where it is called")
 
     def delitem(self, x, i):
         raise refusals.not_yet(x.type, "deletion of an item of")

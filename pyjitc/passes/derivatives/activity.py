@@ -330,6 +330,14 @@ class Activity:
 
     def _refusal(self, inst):
         op = inst.op
+        if op in (s.STRUCT_MAKE, s.STRUCT_GET):  # a tree that is no tuple, since a dict takes its place elsewhere
+            dicts = [one for block in self.order for one in block.insts if one.result is not None
+                     and isinstance(one.result.type, k.Dict) and one.op is not s.UNDEF]
+            for one in sorted(dicts, key=lambda one: not one.op.traits & NEW_OBJECT)[:1]:  # where one is made
+                return refused(self.fn, one, "this dict is an object of Python, since the keys of it, or of one that "
+                               "takes its place, are not written out: there is no derivative of that",
+                               "write the keys out, as in {'a': p['a'] * x, 'b': p['b'] * x}, or use pyjitc.tree.map "
+                               "for all values")
         if _is_complex(inst):
             what = f"{inst.attrs['callee'].qualname}()" if op is c.INVOKE else f"the operation {op.name}"
             return refused(self.fn, inst, f"there is no derivative of {what} of complex numbers yet",
@@ -375,8 +383,9 @@ class Activity:
         values = [*result, *inst.args] if op.traits & NEW_OBJECT else [*inst.args, *result]
         holder = next((text for v in values for kind, text in _CONTAINERS if isinstance(v.type, kind)), None)
         if holder is not None:
+            instead = f"{_INSTEAD}; a function returns a new dict, {{**p, 'a': x}}, rather than change one of another"
             return refused(self.fn, inst, f"what varies is put into {holder} here, or taken out of it: there is no "
-                           "derivative of that", _INSTEAD)
+                           "derivative of that", instead if holder == "a dict" else _INSTEAD)
         return refused(self.fn, inst, f"there is no derivative of the operation {op.name} yet",
                        "write it with operations that have one, or stop_gradient(x) around what shall count as "
                        "constant")

@@ -16,7 +16,7 @@ from .activity import Activity, arrays_behind, is_filled, items_of
 from .builder import Builder, refused
 from .common import own_type, zeros
 from .normal import Normal
-from .targets import names_behind, targets, written_again, written_later
+from .targets import read_under_others, targets, written_again, written_later
 
 __all__ = ["CHOICES", "AdjointArrays"]
 
@@ -84,11 +84,9 @@ class AdjointArrays:
         return {x for x in self.form.home if type(x.type) is k.Array and self.flows(x) and self.root(x) in roots}
 
     def is_written_behind(self, edge, v: Value) -> bool:
-        """Whether an array may be written into after an edge that passes it to a block parameter."""
-        if not self.has_names(v):
-            return False
-        names = names_behind(edge, self.names_of({v}))
-        return written_later(edge.block, 0, names, self.act.classes)
+        """Whether an array may be written into after an edge that passes it to a block parameter, and be read after
+        that under another name, which has adjoints of its own."""
+        return self.has_names(v) and read_under_others(self.fn, edge, self.names_of({v}), self.act.classes)
 
     def only_in_nests(self) -> list[Value]:
         """The varying array arguments that only nests outside of loops read: their adjoints are sums of the results of

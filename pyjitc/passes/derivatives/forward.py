@@ -232,6 +232,10 @@ class _Forward:
             else:
                 none = none or b.op(c.CONST, type=k.NoneType, value=None)
                 twins.append(none)
+        if rules.writes and all([x is none for n, x in enumerate(twins) if n not in rules.writes]):
+            for n in [n for n in rules.writes if twins[n] is not none]:  # what was there does not vary any more
+                b.call(self.helpers("clear", (twins[n].type,)), twins[n])
+            return
         given = [*inst.args, *twins]
         found = b.call(self.helpers(rule, tuple([x.type for x in given])), *given)
         if inst.result is not None and varies(inst.result.type):

@@ -25,6 +25,7 @@ from ...ops import tables
 from ...ops.nest import NEST
 from ...ops.objects import FIELD_CHECK, FIELD_GET, FIELD_PEEK, FIELD_SET, OBJECT_NEW
 from ...ops.pyobject import PY_API, PY_BOX, PY_CALL, PY_UNBOX
+from ...runtime.repeatable import joined_in_order
 from ...types import kinds as k
 from ...types.tangents import is_number_that_varies
 from ..alias import root_of
@@ -311,7 +312,7 @@ class _Opening:
                 return "as_dtype", t.dtype, end
             if type(item) is k.Array and t.dtype is item.dtype and t.ndim == item.ndim + 1:
                 return "stacked", None, end
-        if getattr(function, "__name__", None) == "joined_in_order" and given[1:2] == [box.result]:
+        if function is joined_in_order and given[1:2] == [box.result]:
             join, axis = given[0], given[2] if len(given) == 3 else 0
             if type(item) is k.Array and t.dtype is item.dtype:
                 name = _join(join, axis if join in (np.stack, np.concatenate) else None, item.ndim)

@@ -1,11 +1,9 @@
 """Which arrays an instruction may write into."""
 from __future__ import annotations
 
-from types import MethodDescriptorType
-
 from ...ir.cfg import blocks_after
 from ...ir.core import ELEMENTS, HOST, SAME_MEMORY, VIEW, Block, Edge, Function, Inst, Value, regions_written
-from ...ir.uses import passed
+from ...ir.uses import live_in, passed
 from ...ops import memory as mem
 from ...ops.containers import LIST_SORT
 from ...ops.control import CONST, INVOKE
@@ -14,10 +12,11 @@ from ...ops.nest import NEST, NEST_INTO, NESTS, kernels
 from ...ops.objects import FIELD_SET
 from ...ops.structure import CHOOSE, SELECT, TUPLE_AT, TUPLE_GET, TUPLE_MAKE
 from ...ops.pyobject import PY_API, PY_BOX, PY_CALL
+from ...runtime.repeatable import is_on_operands
 from ...types.kinds import Array, Container, NoneType, Slice, Str, Tuple, Union, all_parts, any_part, is_number
 from .activity import Classes, arrays_behind, holds_memory, written
 
-__all__ = ["among_parameters", "names_behind", "paths_of_arrays", "store_into_parameter", "targets", "writer",
+__all__ = ["among_parameters", "paths_of_arrays", "read_under_others", "store_into_parameter", "targets", "writer",
            "writes_only", "written_again", "written_later", "written_parameters", "written_places"]
 
 _MOVING = (TUPLE_GET, TUPLE_MAKE, TUPLE_AT)  # besides SAME_MEMORY: the result may be an array that an operand holds
@@ -115,6 +114,47 @@ def written_later(block: Block, first: int, names: set[Value], classes: Classes)
     return False
 
 
+def read_under_others(fn: Function, edge: Edge, names: set[Value], classes: Classes) -> bool:
+    """Whether an array that an edge passes on may be written into under one of the names that it has there, or gets
+    later, and used after that under another one. names: those that it has before the edge, views among them. Names that
+    come from the same parameter of the edge's block, or from none, count as one."""
+    own = {classes.of(x) for x in names}
+    live = live_in(fn, lambda x: classes.of(x) in own)
+
+    def is_used_after(y, block, n):
+        return any([y in inst.uses() for inst in block.insts[n + 1:]]) or any(
+            [y in live[e.block] for e in block.edges()])
+
+    known: dict[Block, dict[Value, frozenset]] = {}  # block -> name at its start -> the names at the edge behind it
+    start: dict[Value, frozenset] = {x: frozenset((None,)) for x in names if x not in edge.block.params}
+    start.update({p: frozenset((p,)) for p, x in zip(edge.block.params, edge.args) if x in names})
+    work = [(edge.block, start)]
+    while work:
+        block, given = work.pop()
+        at = dict(given)
+        for n, inst in enumerate(block.insts):
+            into = {x for x in targets(inst) if classes.of(x) in own}
+            uses = at.keys() & set(inst.uses())
+            written = into & at.keys() or (uses if into and inst.op in (INVOKE, PY_CALL) else set())
+            behind = frozenset().union(*[at[x] for x in written])
+            if len(behind) > 1 or behind and any(
+                    [not old <= behind and is_used_after(y, block, n) for y, old in at.items()]):
+                return True
+            r = inst.result
+            at.pop(r, None)
+            if r is not None and uses and classes.of(r) in own and not _is_new(inst):
+                at[r] = frozenset().union(*[at[x] for x in uses])
+        for e in block.edges():
+            found = {x: old for x, old in at.items() if x not in e.block.params}
+            found.update({p: at[x] for p, x in zip(e.block.params, e.args) if x in at})
+            before = known.get(e.block, {})
+            merged = {x: before.get(x, frozenset()) | found.get(x, frozenset()) for x in (*before, *found)}
+            if merged != before:
+                known[e.block] = merged
+                work.append((e.block, merged))
+    return False
+
+
 def _is_new(inst: Inst) -> bool:
     """Whether the result of an instruction is an array that it makes."""
     return inst.op in (mem.ARRAY_NEW, mem.ARRAY_COPY, NEST) or (
@@ -161,12 +201,12 @@ def writer(fn: Function, region: int, seen: set[tuple[Function, bool]] | None = 
 
 def _works_on_data(inst: Inst) -> bool:
     """Whether an operation of the interpreter has numbers, arrays and built-in containers of these as operands, and
-    runs no code of the program: the calls of NumPy that join the items of a list, and operators and methods of
-    lists."""
+    runs no code of the program: functions that say so (runtime/repeatable.py), and operators."""
     if inst.op is LIST_SORT:
         return _is_data(inst.args[0].type)
     if inst.op is PY_CALL:
-        return all([_is_boxed_data(x) or _is_known_function(x) for x in inst.args])
+        return all([_is_boxed_data(x) or x.inst is not None and x.inst.op is CONST and is_on_operands(
+            x.inst.attrs["value"]) for x in inst.args])
     return inst.op is PY_API and all(map(_is_boxed_data, inst.args))
 
 
@@ -174,14 +214,6 @@ def _is_boxed_data(x: Value) -> bool:
     made = x.inst
     return made is not None and (made.op is CONST and isinstance(made.attrs["value"], (int, float, complex, str)) or
                                  made.op is PY_BOX and _is_data(made.args[0].type))
-
-
-def _is_known_function(x: Value) -> bool:
-    """Whether x is a function of NumPy, but none that draws random numbers, or a method of lists."""
-    function = x.inst.attrs["value"] if x.inst is not None and x.inst.op is CONST else None
-    if type(function) is MethodDescriptorType:
-        return function.__objclass__ is list
-    return getattr(function, "__module__", None) == "numpy" or getattr(function, "__name__", "") == "joined_in_order"
 
 
 def _is_data(t) -> bool:

@@ -16,6 +16,7 @@ from ....infer.expressions import list_of
 from ....infer.meaning import Apply, Call, CallValue, Const, Expr, Mismatch, NotConstant, NotNative, Throw
 from ....ops.memory import ARRAY_DIM
 from ....ops.structure import RANGE_GET, RETYPE, TUPLE_MAKE
+from ....runtime.repeatable import joined_in_order, works_on_operands
 from ....types import kinds as k
 from ....types.kinds import Array, Bool, DType, Int, NoneType
 from ....types.lattice import dtype_of, numpy_counterpart, promote
@@ -242,6 +243,7 @@ def _of_list(name, x, dtype=None):
     return by_python(np.asarray, x, _dtype(possible[0]), type=Array(possible[0], axes))
 
 
+@works_on_operands
 def asarray_with(x, dtype, axes):
     """np.asarray of a list of tuples. Raises TypeError for an empty list: NumPy makes an array of one axis of it."""
     made = np.asarray(x, dtype)
@@ -254,6 +256,8 @@ def asarray_with(x, dtype, axes):
 # Functions that join the arrays of a list of any length -> number of axes of the result, given that of the items.
 _JOINED = {np.concatenate: lambda n: n, np.stack: lambda n: n + 1, np.vstack: lambda n: max(n, 2),
            np.hstack: lambda n: max(n, 1), np.dstack: lambda n: max(n, 3), np.column_stack: lambda n: max(n, 2)}
+for _function in (np.asarray, *_JOINED):
+    works_on_operands(_function)
 
 
 def joined(function, args, kwargs) -> Expr | None:
@@ -269,10 +273,6 @@ def joined(function, args, kwargs) -> Expr | None:
         return by_python(function, args[0], axis, type=Array(t.item.dtype, 1))
     return by_python(joined_in_order, Const(k.Object, function), args[0], *[axis] * named,
                      type=Array(t.item.dtype, _JOINED[function](t.item.ndim)))
-
-
-def joined_in_order(function, *args):
-    return np.ascontiguousarray(function(*args))
 
 
 def of_lists(x: Expr) -> Expr:

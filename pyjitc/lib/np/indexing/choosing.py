@@ -6,6 +6,7 @@ import numpy as np
 from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative, Throw
 from ....ops.memory import ARRAY_STORE
 from ....ops.structure import TUPLE_MAKE
+from ....runtime.repeatable import works_on_operands
 from ....types import kinds as k
 from ....types.kinds import Array, DType, Int, NpBool, NpInt, is_integer
 from ....types.lattice import dtype_of, kind_of, numpy_counterpart
@@ -325,6 +326,9 @@ def raveled(shape, index, dims, modes, order):
     out = np.empty(shape, np.int64)
     fill_flat(out, everything, dims, modes, order)
     return out
+
+
+works_on_operands(np.ravel_multi_index)
 
 
 @rule("np.ravel_multi_index")
