@@ -19,8 +19,8 @@ from .build import flagged
 from .derivatives import name_of, own, pulled, pushed, with_numbers
 from .rule import NONE, Constant, intrinsic
 from .trees import (
-    called, called_with, count_leaves, flat, is_tree, leaf_at, like, may_vary, nested, none_like, place_of, restored,
-    tuples, with_leaves,
+    called, count_leaves, flat, is_tree, leaf_at, like, may_vary, nested, none_like, restored, tangents_along, tuples,
+    with_leaves,
 )
 
 __all__ = ["batched", "batched_in_parallel", "forward_jacobian", "holomorphic_gradients", "reverse_jacobian"]
@@ -66,47 +66,54 @@ def check_returned(f, what: Constant, y):
     return NONE
 
 
-def forward_jacobian(f, at, has_aux, args, marks, holomorphic=False):
+def forward_jacobian(f, at, beside, has_aux, args, marks, holomorphic=False):
     """The derivative of the result with respect to argument `at`: its axes are those of the result, then those of the
     argument; None in the place of results that cannot vary. It takes one forward sweep for each element of the
-    argument."""
+    argument. beside: the arguments by which such derivatives are asked for, one of which is `at`: the sweeps for all of
+    their leaves are calls of one function, with tangents that are zero except for one leaf."""
     x = args[at[0]]
     check_given(f, at, x)
     if not is_tree(x) and is_complex(x) != holomorphic:
         raise TypeError(OF_REAL if holomorphic else BY_COMPLEX)
     if not is_tree(x) and not isinstance(x, np.ndarray):
-        value, change = pushed(f, at, (1.0,), args, marks)
+        value, change = pushed(f, beside, tangents_along(args, beside, at, 0, 1.0), args, marks)
         check_returned(f, "jacfwd", flat(first(value, has_aux)))
         return first(change, has_aux)
     result = first(called(f, marks, own(args)), has_aux)
     y = with_numbers((flat(result),))[0]
     check_returned(f, "jacfwd", y)
     if is_tree(x):
-        return nested(result, marks, at, x, by_leaves(f, at, has_aux, args, marks, flat(x), 0, holomorphic))
-    along = np.zeros(x.size, x.dtype)
-    out = columns(y, x.size)
-    for i in range(x.size):
-        along[i] = 1
-        put_column(out, i, flat(first(pushed(f, at, (along.reshape(x.shape),), args, marks)[1], has_aux)))
-        along[i] = 0
-    return like(result, with_axes(out, y, x.shape))
+        return nested(result, marks, at, x, by_leaves(f, at, beside, has_aux, args, marks, x, y, 0, holomorphic))
+    return like(result, by_array(f, at, beside, has_aux, args, marks, x, y, 0))
 
 
-def by_leaves(f, at, has_aux, args, marks, x, n, holomorphic):
-    """The Jacobians by each leaf of a tree, which is argument `at`, from leaf n on: a tuple."""
+def by_leaves(f, at, beside, has_aux, args, marks, x, y, n, holomorphic):
+    """The Jacobians of the result y by each leaf of a tree, which is argument `at`, from leaf n on: a tuple."""
     if n == count_leaves(x):
         return ()
-    rest = by_leaves(f, at, has_aux, args, marks, x, n + 1, holomorphic)
+    rest = by_leaves(f, at, beside, has_aux, args, marks, x, y, n + 1, holomorphic)
     leaf = leaf_at(x, n)
     if not may_vary(leaf):
         return (None,) + rest
-    given = f, marks, place_of(at, n), args, own(leaf)
-    return (forward_jacobian(of_leaf, (4,), has_aux, given, None, holomorphic),) + rest
+    if is_complex(leaf) != holomorphic:
+        raise TypeError(OF_REAL if holomorphic else BY_COMPLEX)
+    if isinstance(leaf, np.ndarray):
+        return (by_array(f, at, beside, has_aux, args, marks, leaf, y, n),) + rest
+    change = pushed(f, beside, tangents_along(args, beside, at, n, 1.0), args, marks)[1]
+    return (flat(first(change, has_aux)),) + rest
 
 
-def of_leaf(f, marks, place, args, leaf):
-    """f(*args) with another leaf in the tree."""
-    return called_with(f, marks, place, args, leaf)
+def by_array(f, at, beside, has_aux, args, marks, x, y, n):
+    """The Jacobian of the result y by the array x, which is leaf n of argument `at`."""
+    along = np.zeros(x.shape, x.dtype)
+    elements = along.reshape(-1)
+    tangents = tangents_along(args, beside, at, n, along)
+    out = columns(y, x.size)
+    for i in range(x.size):
+        elements[i] = 1
+        put_column(out, i, flat(first(pushed(f, beside, tangents, args, marks)[1], has_aux)))
+        elements[i] = 0
+    return with_axes(out, y, x.shape)
 
 
 def reverse_jacobian(f, at, has_aux, args, marks, holomorphic=False):
