@@ -19,8 +19,8 @@ from .build import flagged
 from .derivatives import name_of, own, pulled, pushed, with_numbers
 from .rule import NONE, Constant, intrinsic
 from .trees import (
-    called, count_leaves, flat, is_tree, leaf_at, like, may_vary, nested, none_like, restored, tangents_along, tuples,
-    with_leaves,
+    called, count_leaves, first_that_varies, flat, is_tree, leaf_at, like, may_vary, nested, none_like, restored,
+    tangents_along, tuples, with_leaves,
 )
 
 __all__ = ["batched", "batched_in_parallel", "forward_jacobian", "holomorphic_gradients", "reverse_jacobian"]
@@ -73,18 +73,37 @@ def forward_jacobian(f, at, beside, has_aux, args, marks, holomorphic=False):
     their leaves are calls of one function, with tangents that are zero except for one leaf."""
     x = args[at[0]]
     check_given(f, at, x)
-    if not is_tree(x) and is_complex(x) != holomorphic:
+    n = first_that_varies(x)
+    leaf = leaf_at(x, n)
+    if is_complex(leaf) != holomorphic:
         raise TypeError(OF_REAL if holomorphic else BY_COMPLEX)
-    if not is_tree(x) and not isinstance(x, np.ndarray):
-        value, change = pushed(f, beside, tangents_along(args, beside, at, 0, 1.0), args, marks)
-        check_returned(f, "jacfwd", flat(first(value, has_aux)))
-        return first(change, has_aux)
-    result = first(called(f, marks, own(args)), has_aux)
+    along = direction(leaf)
+    value, change = pushed(f, beside, tangents_along(args, beside, at, n, along), args, marks)
+    result = first(value, has_aux)
     y = with_numbers((flat(result),))[0]
     check_returned(f, "jacfwd", y)
-    if is_tree(x):
-        return nested(result, marks, at, x, by_leaves(f, at, beside, has_aux, args, marks, x, y, 0, holomorphic))
-    return like(result, by_array(f, at, beside, has_aux, args, marks, x, y, 0))
+    if not is_tree(x) and not isinstance(x, np.ndarray):
+        return first(change, has_aux)
+    found = flat(first(change, has_aux))
+    if isinstance(leaf, np.ndarray):
+        found = by_array(f, at, beside, has_aux, args, marks, leaf, y, n, found, along)
+    if not is_tree(x):
+        return like(result, found)
+    rest = by_leaves(f, at, beside, has_aux, args, marks, x, y, n + 1, holomorphic)
+    return nested(result, marks, at, x, nones(n) + (found,) + rest)
+
+
+def direction(x):
+    """The tangent of a leaf of a tree along its first element."""
+    if not isinstance(x, np.ndarray):
+        return 1.0
+    along = np.zeros(x.shape, x.dtype)
+    along.reshape(-1)[:1] = 1
+    return along
+
+
+def nones(n):
+    return () if n == 0 else (None,) + nones(n - 1)
 
 
 def by_leaves(f, at, beside, has_aux, args, marks, x, y, n, holomorphic):
@@ -97,19 +116,23 @@ def by_leaves(f, at, beside, has_aux, args, marks, x, y, n, holomorphic):
         return (None,) + rest
     if is_complex(leaf) != holomorphic:
         raise TypeError(OF_REAL if holomorphic else BY_COMPLEX)
+    along = direction(leaf)
+    change = flat(first(pushed(f, beside, tangents_along(args, beside, at, n, along), args, marks)[1], has_aux))
     if isinstance(leaf, np.ndarray):
-        return (by_array(f, at, beside, has_aux, args, marks, leaf, y, n),) + rest
-    change = pushed(f, beside, tangents_along(args, beside, at, n, 1.0), args, marks)[1]
-    return (flat(first(change, has_aux)),) + rest
+        return (by_array(f, at, beside, has_aux, args, marks, leaf, y, n, change, along),) + rest
+    return (change,) + rest
 
 
-def by_array(f, at, beside, has_aux, args, marks, x, y, n):
-    """The Jacobian of the result y by the array x, which is leaf n of argument `at`."""
-    along = np.zeros(x.shape, x.dtype)
+def by_array(f, at, beside, has_aux, args, marks, x, y, n, change, along):
+    """The Jacobian of the result y by the array x, which is leaf n of argument `at`. change: the derivative along its
+    first element, which is that in the direction `along`."""
     elements = along.reshape(-1)
     tangents = tangents_along(args, beside, at, n, along)
     out = columns(y, x.size)
-    for i in range(x.size):
+    if x.size > 0:
+        put_column(out, 0, change)
+        elements[0] = 0
+    for i in range(1, x.size):
         elements[i] = 1
         put_column(out, i, flat(first(pushed(f, beside, tangents, args, marks)[1], has_aux)))
         elements[i] = 0

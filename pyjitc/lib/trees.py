@@ -21,7 +21,7 @@ from ..types import kinds as k
 from ..types.tangents import holds_display, varies
 from .rule import Constant, intrinsic
 
-__all__ = ["aligned", "applied", "called", "constant_marks", "count_leaves", "display_of", "flat",
+__all__ = ["aligned", "applied", "called", "constant_marks", "count_leaves", "display_of", "first_that_varies", "flat",
            "have_one_order", "holder", "is_tree", "kind_of", "kinds_of", "leaf_at", "leaves_of", "like", "mapped_tree",
            "marked", "marks_of", "may_vary", "nested", "none_like", "of_trees", "parts_of", "restored",
            "structured", "tangents_along", "tuples", "with_leaves", "with_structures", "without_displays"]
@@ -222,6 +222,12 @@ def count_leaves(x):
 @intrinsic
 def leaf_at(x, n: Constant):
     return _leaves(x)[n]
+
+
+@intrinsic
+def first_that_varies(x):
+    """The number of the first leaf of x, a leaf or a tree, that may vary."""
+    return constant([varies(leaf.type) for leaf in _leaves(x)].index(True))
 
 
 # -- pyjitc.tree in compiled code
