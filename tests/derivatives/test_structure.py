@@ -361,3 +361,14 @@ def test_jacobians_by_several_arguments_have_one_forward_derivative(compiled_fun
         jacfwd(of_several, (0, 1))(np.array([0.5, 2.0]), 3, 1.5, np.float32(0.25), 1.0)
     with pytest.raises(TypeError, match="a Jacobian by complex numbers is"):
         jacfwd(of_several, (0, 4))(np.array([0.5, 2.0]), 3, 1.5, np.float32(0.25), 1j)
+
+
+def test_an_argument_at_a_singular_point_does_not_disturb_the_jacobians_by_others():
+    """Its tangents are zero in the sweeps for the others, where the derivatives of sqrt and norm are infinite."""
+    def f(x, c):
+        return np.sum(np.sqrt(x)) + np.linalg.norm(x) + np.hypot(x[0], x[1]) + c * c
+
+    by_x, by_c = jacfwd(f, (0, 1))(np.zeros(2), 3.0)
+    assert by_c == 6.0 and np.array_equal(by_x, jacfwd(f)(np.zeros(2), 3.0))
+    by_w, by_c = hessian(lambda p: f(p[0], 0.0) * 0.0 + p[1] * p[1], 0)((np.ones(2), 3.0))[1]
+    assert np.array_equal(by_w, np.zeros(2)) and by_c == 2.0
