@@ -516,8 +516,9 @@ def _jacobian(fun, options, argnums, what, has_aux, holomorphic=False):
     several = argnums if type(argnums) is tuple else (argnums,)
     parameters = _parameters(fun, several)
     given = ", ".join(parameters)
-    parts = [f"JACOBIAN(FUN, ({n % len(parameters)},), {has_aux}, ({given},), MARKS, {holomorphic})"
-             for n in several]
+    places = [n % len(parameters) for n in several]
+    beside = f" {tuple(dict.fromkeys(places))}," if what == "jacfwd" else ""
+    parts = [f"JACOBIAN(FUN, ({n},),{beside} {has_aux}, ({given},), MARKS, {holomorphic})" for n in places]
     result = f"({', '.join(parts)},)" if type(argnums) is tuple else parts[0]
     if has_aux:
         result = f"{result}, CALLED(FUN, MARKS, OWN(({given},)))[1]"

@@ -20,8 +20,8 @@ from .derivatives import name_of, own, pulled, pushed, with_numbers
 from .rule import NONE, Constant, intrinsic
 from .stand_ins import as_objects, as_tuples, holds_objects
 from .trees import (
-    called, called_with, count_leaves, flat, is_tree, is_tuple, items, leaf_at, like, may_vary, nested, none_like,
-    place_of, restored, tuples, with_leaves,
+    called, count_leaves, first_that_varies, flat, is_tree, is_tuple, items, leaf_at, like, may_vary, nested, none_like,
+    restored, tangents_along, tuples, with_leaves,
 )
 
 __all__ = ["batched", "batched_in_parallel", "forward_jacobian", "holomorphic_gradients", "reverse_jacobian"]
@@ -70,50 +70,80 @@ def check_returned(f, what: Constant, y):
     return NONE
 
 
-def forward_jacobian(f, at, has_aux, args, marks, holomorphic=False):
+def forward_jacobian(f, at, beside, has_aux, args, marks, holomorphic=False):
     """The derivative of the result with respect to argument `at`: its axes are those of the result, then those of the
     argument; None in the place of results that cannot vary. It takes one forward sweep for each element of the
-    argument."""
+    argument. beside: the arguments by which such derivatives are asked for, one of which is `at`: the sweeps for all of
+    their leaves are calls of one function, with tangents that are zero except for one leaf."""
     if holds_objects(args):
         given = as_tuples(args)
-        return as_objects(forward_jacobian(f, at, has_aux, given, marks, holomorphic), given)
+        return as_objects(forward_jacobian(f, at, beside, has_aux, given, marks, holomorphic), given)
     x = args[at[0]]
     check_given(f, at, x)
-    if not is_tree(x) and is_complex(x) != holomorphic:
+    n = first_that_varies(x)
+    leaf = leaf_at(x, n)
+    if is_complex(leaf) != holomorphic:
         raise TypeError(OF_REAL if holomorphic else BY_COMPLEX)
-    if not is_tree(x) and not isinstance(x, np.ndarray):
-        value, change = pushed(f, at, (1.0,), args, marks)
-        check_returned(f, "jacfwd", flat(first(value, has_aux)))
-        return first(change, has_aux)
-    result = first(called(f, marks, own(args)), has_aux)
+    along = direction(leaf)
+    value, change = pushed(f, beside, tangents_along(args, beside, at, n, along), args, marks)
+    result = first(value, has_aux)
     y = with_numbers((flat(result),))[0]
     check_returned(f, "jacfwd", y)
-    if is_tree(x):
-        return nested(result, marks, at, x, by_leaves(f, at, has_aux, args, marks, flat(x), 0, holomorphic))
-    along = np.zeros(x.size, x.dtype)
-    out = columns(y, x.size)
-    for i in range(x.size):
-        along[i] = 1
-        put_column(out, i, flat(first(pushed(f, at, (along.reshape(x.shape),), args, marks)[1], has_aux)))
-        along[i] = 0
-    return like(result, with_axes(out, y, x.shape))
+    if not is_tree(x) and not isinstance(x, np.ndarray):
+        return first(change, has_aux)
+    found = flat(first(change, has_aux))
+    if isinstance(leaf, np.ndarray):
+        found = by_array(f, at, beside, has_aux, args, marks, leaf, y, n, found, along)
+    if not is_tree(x):
+        return like(result, found)
+    rest = by_leaves(f, at, beside, has_aux, args, marks, x, y, n + 1, holomorphic)
+    return nested(result, marks, at, x, nones(n) + (found,) + rest)
 
 
-def by_leaves(f, at, has_aux, args, marks, x, n, holomorphic):
-    """The Jacobians by each leaf of a tree, which is argument `at`, from leaf n on: a tuple."""
+def direction(x):
+    """The tangent of a leaf of a tree along its first element."""
+    if not isinstance(x, np.ndarray):
+        return 1.0
+    along = np.zeros(x.shape, x.dtype)
+    along.reshape(-1)[:1] = 1
+    return along
+
+
+def nones(n):
+    return () if n == 0 else (None,) + nones(n - 1)
+
+
+def by_leaves(f, at, beside, has_aux, args, marks, x, y, n, holomorphic):
+    """The Jacobians of the result y by each leaf of a tree, which is argument `at`, from leaf n on: a tuple."""
     if n == count_leaves(x):
         return ()
-    rest = by_leaves(f, at, has_aux, args, marks, x, n + 1, holomorphic)
+    rest = by_leaves(f, at, beside, has_aux, args, marks, x, y, n + 1, holomorphic)
     leaf = leaf_at(x, n)
     if not may_vary(leaf):
         return (None,) + rest
-    given = f, marks, place_of(at, n), args, own(leaf)
-    return (forward_jacobian(of_leaf, (4,), has_aux, given, None, holomorphic),) + rest
+    if is_complex(leaf) != holomorphic:
+        raise TypeError(OF_REAL if holomorphic else BY_COMPLEX)
+    along = direction(leaf)
+    change = flat(first(pushed(f, beside, tangents_along(args, beside, at, n, along), args, marks)[1], has_aux))
+    if isinstance(leaf, np.ndarray):
+        return (by_array(f, at, beside, has_aux, args, marks, leaf, y, n, change, along),) + rest
+    return (change,) + rest
 
 
-def of_leaf(f, marks, place, args, leaf):
-    """f(*args) with another leaf in the tree."""
-    return called_with(f, marks, place, args, leaf)
+def by_array(f, at, beside, has_aux, args, marks, x, y, n, change, along):
+    """The Jacobian of the result y by the array x, which is leaf n of argument `at`. change: the derivative along its
+    first element, which is that in the direction `along`."""
+    elements = along.reshape(-1)
+    tangents = tangents_along(args, beside, at, n, along)
+    out = columns(y, x.size)
+    if x.size > 0:
+        put_column(out, 0, change)
+        elements[0] = 0
+    for i in range(1, x.size):
+        elements[i] = 1
+        put_column(out, i, flat(first(pushed(f, beside, tangents, args, marks)[1], has_aux)))
+        elements[i] = 0
+    return with_axes(out, y, x.shape)
 
 
 def reverse_jacobian(f, at, has_aux, args, marks, holomorphic=False):

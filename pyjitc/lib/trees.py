@@ -9,6 +9,8 @@ import ast
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from ..infer.constants import constant
 from ..infer.expressions import list_of
 from ..infer.meaning import Apply, CallValue, Expr, Mismatch, NeedsDisplays, Throw
@@ -20,10 +22,10 @@ from ..types.tangents import holds_display, varies
 from .rule import Constant, intrinsic
 from .stand_ins import as_objects, as_tuples, holds_dataclass
 
-__all__ = ["aligned", "applied", "called", "called_with", "constant_marks", "count_leaves", "display_of", "flat",
+__all__ = ["aligned", "applied", "called", "constant_marks", "count_leaves", "display_of", "first_that_varies", "flat",
            "have_one_order", "holder", "is_tree", "is_tuple", "items", "kind_of", "kinds_of", "leaf_at", "leaves_of",
            "like", "literal_of", "mapped_tree", "marked", "marks_of", "may_vary", "nested", "none_like", "of_trees",
-           "parts_of", "place_of", "restored", "structured", "tuples", "with_leaves", "with_structures",
+           "parts_of", "restored", "structured", "tangents_along", "tuples", "with_leaves", "with_structures",
            "without_displays"]
 
 
@@ -237,6 +239,12 @@ def leaf_at(x, n: Constant):
     return _leaves(x)[n]
 
 
+@intrinsic
+def first_that_varies(x):
+    """The number of the first leaf of x, a leaf or a tree, that may vary."""
+    return constant([varies(leaf.type) for leaf in _leaves(x)].index(True))
+
+
 # -- pyjitc.tree in compiled code
 
 
@@ -368,24 +376,25 @@ def with_leaves(x, leaves):
 
 
 @intrinsic
-def place_of(at: Constant, n: Constant):
-    """Leaf n of argument `at`, for `called_with`."""
-    return constant_marks((at[0], n))
+def tangents_along(args, beside: Constant, at: Constant, n: Constant, change):
+    """The tangents of the arguments `beside`, as tuples: `change` for leaf n of argument `at`, zero for all others."""
+    given = [tuples(x) for x in parts_of(args)]
+    tangents = []
+    for position in beside:
+        leaves: list[Expr] = [CallValue(constant(no_change), leaf) for leaf in _leaves(given[position])]
+        if position == at[0]:
+            leaves[n] = change
+        tangents.append(_rebuilt(given[position], iter(leaves)))
+    return Apply(s.TUPLE_MAKE, *tangents, cls=None)
 
 
-@intrinsic
-def called_with(f, marks, place, args, leaf):
-    """The call f(*args) with another leaf at `place`."""
-    at, n = literal_of(place)
-    given = parts_of(args)
-    leaves = _leaves(given[at])
-    leaves[n] = leaf
-    if marks.type is k.NoneType:
-        given[at] = _structured(marks_of(given[at].type), _rebuilt(given[at], iter(leaves)))
-    else:
-        given[at] = _rebuilt(given[at], iter(leaves))
-        given = list(map(_structured, literal_of(marks), given))
-    return CallValue(f, *given)
+def no_change(x):
+    """The tangent of x, a leaf of a tree, where it does not change."""
+    if not may_vary(x):
+        return None
+    if isinstance(x, np.ndarray):
+        return np.zeros(x.shape, x.dtype)
+    return 0.0
 
 
 @intrinsic

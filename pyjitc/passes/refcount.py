@@ -5,7 +5,8 @@ Runs last before code generation, when no pass moves uses any more.
 Owners are the results of operations that allocate, of calls, and block parameters; function parameters are borrowed
 from the caller for the whole call. Every other value (an element, a view, a tuple, the address of an array) borrows
 from its owners, so a use of it counts as a use of them. An owner is released after its last use, on edges where it is
-not needed, and, where an instruction may raise, in its `cleanup` or in a block on the way to the handler. Native
+not needed, and, where an instruction may raise, in its `cleanup` or in a block on the way to the handler. On a way that
+only leads to an exception arrays are kept until that leaves the function: the exits share their releases. Native
 objects that something else keeps are borrowed, too (passes/borrowing.py), block parameters among them. Returning a
 value or a tuple of values, passing a value to a block and appending it to a text transfer the reference of the owner,
 or a new one.
@@ -16,9 +17,9 @@ from __future__ import annotations
 
 from ..base.lazy import lazy
 from ..ir import core as ir
-from ..ir.cfg import predecessors, reverse_postorder
+from ..ir.cfg import in_edges, predecessors, reverse_postorder
 from ..ops import control
-from ..ops.memory import ARRAY_DATA, RELEASE, RETAIN, effects_of
+from ..ops.memory import ARRAY_DATA, RELEASE, RETAIN, effects_of, holds_object
 from ..ops.structure import TUPLE_MAKE
 from ..types.kinds import Array, Bytes, Container, NativeObject, Str, Type, is_integer, is_refcounted
 from .alias import Aliases, may_free, may_free_by
@@ -149,6 +150,8 @@ class _Counting:
         self.borrowed_objects = borrowed_objects
         self.order = {value: n for n, value in enumerate(owners)}
         self.live_in: dict[ir.Block, set] = {}
+        # block from which an exception leaves the function in any case -> the owners that are kept until it does
+        self.kept: dict[ir.Block, set] = {}
         self.fresh: list[ir.Block] = []
 
     def owners_of(self, values) -> set:
@@ -164,6 +167,7 @@ class _Counting:
 
     def run(self) -> None:
         self.liveness()
+        self.keep()
         for block in self.blocks:
             self.block(block)
         self.fn.blocks = [*self.blocks, *self.fresh]
@@ -198,13 +202,39 @@ class _Counting:
                     self.live_in[block] = live
                     changed.update(preds[block])
 
+    def keep(self) -> None:
+        """Find the owners that are kept in blocks from which an exception leaves the function in any case. Those that
+        lead to Python objects are not: finalizers can observe when they are released."""
+        doomed: set[ir.Block] = set()
+        for block in reversed(self.blocks):
+            last = block.insts[-1]
+            if (all([edge.block in doomed for edge in last.targets]) if last.targets else last.op.effects & ir.RAISES) \
+                    and all([inst.unwind is None for inst in block.insts]):
+                doomed.add(block)
+        if not doomed:
+            return
+        arriving = in_edges(self.blocks)
+        for block in self.blocks:
+            if block not in doomed or block is self.fn.entry:
+                continue
+            found: set | None = None
+            for source, inst, edge in arriving[block]:
+                if edge is inst.unwind or source in doomed and source not in self.kept:
+                    found = set()
+                    break
+                held = self.owners_of(inst.args).union(self.kept.get(source, ()), *map(self.edge_needs, inst.targets))
+                held -= self.owners_of(edge.args)
+                found = held if found is None else found & held
+            self.kept[block] = {v for v in found or () if not holds_object(v.type)} - self.live_in[block]
+            self.live_in[block] |= self.kept[block]
+
     def block(self, block: ir.Block) -> None:
         out: list[ir.Inst] = []  # in reverse order
-        live: set = set()
+        live: set = set(self.kept.get(block, ()))
         for inst in reversed(block.insts):
             uses = self.owners_of(inst.args)
             if inst.targets:
-                live = set(uses)
+                live = uses | live
                 for edge in inst.targets:
                     live |= self.edge_needs(edge)
                 prefix = self.leave(inst, live)

@@ -1,4 +1,5 @@
 """Releases that instructions share where they fail."""
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,7 +11,7 @@ from pyjitc.codegen.exits import Exits
 from pyjitc.ir import core as ir
 from pyjitc.types.kinds import Array, NpFloat, Object
 
-X, Y, Z = (ir.Value(Array(NpFloat(64), 1, "C"), name) for name in "xyz")
+X, Y, Z, V, W = (ir.Value(Array(NpFloat(64), 1, "C"), name) for name in "xyzvw")
 P, Q, R = (ir.Value(Object, name) for name in "pqr")
 
 
@@ -38,6 +39,8 @@ def released(*cleanups):
     ([(X, Y), (Z, Y), (Y,)], 3),
     ([(P, Q, R), (Q, R), (R,)], 3),
     ([(P, X, Q), (P, Q), (Y, P, Q)], 4),
+    ([(X, Y), (Y, Z, V), (X, Y, Z, V, W)], 6),  # the last one goes on where the second begins
+    ([(X, P), (X, Q), (P, X, Q)], 5),  # at the second, not at the first: P is released before Q
     ([(P, Q), (P, Q, R)], 5),
 ])
 def test_each_value_is_released_once_and_objects_in_order(cleanups, most):
@@ -61,7 +64,7 @@ def steps(n):
 def test_releases_are_in_proportion_to_the_arrays(monkeypatch):
     found, original = [], link.to_object
     monkeypatch.setattr(link, "to_object", lambda text, *more: found.append(text) or original(text, *more))
-    counts = []
+    counts, everywhere = [], []
     for n in (10, 40):
         f = steps(n)
         compiled, x = pyjitc.njit(cache=False)(f), np.arange(50.0)
@@ -70,5 +73,7 @@ def test_releases_are_in_proportion_to_the_arrays(monkeypatch):
             with pytest.raises(ValueError, match=f"^{k}$"):
                 compiled(x, k)
         counts.append(max(text.count("@pyj_let_go(ptr %") for text in found))
+        everywhere.append(max(len(re.findall(r"@pyj_(?:let_go|give_back|release)\(ptr %", text)) for text in found))
         found.clear()
     assert 0 < counts[1] < 6 * counts[0], counts
+    assert 0 < everywhere[1] < 6 * everywhere[0], everywhere  # also on the edges to what raises

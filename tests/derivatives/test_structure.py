@@ -5,7 +5,8 @@ import sys
 import numpy as np
 import pytest
 
-from pyjitc import grad, jvp, njit
+import pyjitc
+from pyjitc import grad, hessian, jacfwd, jvp, njit
 from pyjitc.base.options import Options
 from pyjitc.ir.parse import parse_module
 from pyjitc.ir.show import show_module
@@ -278,3 +279,96 @@ fn two(x: int) -> {of}:
     for fn in helpers:
         fn.library, fn.qualname = True, "helper"
     assert len(merged.run([main, *helpers])) == left
+
+
+def filtered(params, seen):
+    """The negative log-likelihood of measurements by a Kalman filter."""
+    f, q, r = params["f"], np.diag(np.exp(params["q"])), np.diag(np.exp(params["r"]))
+    mean, covariance = np.zeros(2), np.eye(2)
+    total = 0.0
+    for t in range(len(seen)):
+        mean, covariance = f @ mean, f @ covariance @ f.T + q
+        spread = covariance + r
+        gain = covariance @ np.linalg.inv(spread)
+        error = seen[t] - mean
+        mean, covariance = mean + gain @ error, covariance - gain @ covariance
+        total += error @ np.linalg.solve(spread, error)
+    return total
+
+
+PARAMETERS = {"f": np.array([[1.0, 0.1], [-0.2, 0.9]]), "q": np.array([0.1, 0.2]), "r": np.array([0.3, 0.1])}
+SEEN = np.cos(np.arange(10.0).reshape(5, 2))
+
+
+def split(x):
+    return {"f": x[:4].reshape(2, 2), "q": x[4:6], "r": x[6:]}
+
+
+def joined(params):
+    return np.concatenate([x.ravel() for x in params.values()])
+
+
+@pytest.fixture
+def compiled_functions(monkeypatch):
+    """The functions that derivatives were made of, and then those that are left of a module after inlining: (stage,
+    name, number of instructions)."""
+    seen = []
+
+    def look(functions, name):
+        if name in ("derivatives", "inline"):
+            seen.extend((name, fn.name, sum(len(block.insts) for block in fn.blocks)) for fn in functions)
+
+    monkeypatch.setattr(stages, "_observer", lambda: look)
+    return seen
+
+
+def test_a_hessian_by_all_leaves_of_a_tree_has_one_forward_derivative(compiled_functions):
+    """The columns for all leaves are calls of one function: its tangents are zero except for one leaf. It is not larger
+    than that of the Hessian by one array by more than what takes the leaves apart, a tenth."""
+    found = hessian(filtered)(PARAMETERS, SEEN)
+    functions = compiled_functions[:]
+    assert len([name for stage, name, _ in functions if stage == "derivatives" and name.endswith(".push")]) == 1
+    # the forward derivative computes the gradient, too: nothing else calls that
+    assert not [name for stage, name, _ in functions if stage == "inline" and (
+        name.endswith(".gradient") or name.startswith("grad("))], functions
+    compiled_functions.clear()
+    expected = hessian(lambda x, seen: filtered(split(x), seen))(joined(PARAMETERS), SEEN)
+    sizes = [sum(size for stage, _, size in found if stage == "derivatives") for found in (
+        functions, compiled_functions)]
+    assert sizes[0] < 1.1 * sizes[1], (functions, compiled_functions)
+    rows = [np.concatenate([block.reshape(x.size, -1) for block in found[name].values()], axis=1)
+            for name, x in PARAMETERS.items()]
+    np.testing.assert_allclose(np.concatenate(rows), expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(expected, expected.T, rtol=1e-9, atol=1e-9)
+
+
+def of_several(x, n, a, single, z):
+    return np.array([a * x[0] * n, a * a + x[1] * x[0], single * a]) * z.real
+
+
+def test_jacobians_by_several_arguments_have_one_forward_derivative(compiled_functions):
+    """Also by a number, an array of float32 and one without elements; an argument that cannot vary is refused."""
+    args = np.array([0.5, 2.0]), 3, 1.5, np.float32(0.25), np.zeros(0)
+    made = jacfwd(lambda x, n, a, single, empty: of_several(x, n, a, single, 2.0) + np.sum(empty), (0, 2, 3, 4))
+    by_x, by_a, by_single, by_empty = made(*args)
+    np.testing.assert_allclose(by_x, [[9.0, 0.0], [4.0, 1.0], [0.0, 0.0]])
+    np.testing.assert_allclose(by_a, [3.0, 6.0, 0.5])
+    np.testing.assert_allclose(by_single, [0.0, 0.0, 3.0])
+    assert by_empty.shape == (3, 0)
+    assert len([name for stage, name, _ in compiled_functions if stage == "derivatives" and name.endswith(
+        ".push")]) == 1
+    with pytest.raises(pyjitc.TypingError, match="derivative of of_several.. by argument 1 is asked for, which is"):
+        jacfwd(of_several, (0, 1))(np.array([0.5, 2.0]), 3, 1.5, np.float32(0.25), 1.0)
+    with pytest.raises(TypeError, match="a Jacobian by complex numbers is"):
+        jacfwd(of_several, (0, 4))(np.array([0.5, 2.0]), 3, 1.5, np.float32(0.25), 1j)
+
+
+def test_an_argument_at_a_singular_point_does_not_disturb_the_jacobians_by_others():
+    """Its tangents are zero in the sweeps for the others, where the derivatives of sqrt and norm are infinite."""
+    def f(x, c):
+        return np.sum(np.sqrt(x)) + np.linalg.norm(x) + np.hypot(x[0], x[1]) + c * c
+
+    by_x, by_c = jacfwd(f, (0, 1))(np.zeros(2), 3.0)
+    assert by_c == 6.0 and np.array_equal(by_x, jacfwd(f)(np.zeros(2), 3.0))
+    by_w, by_c = hessian(lambda p: f(p[0], 0.0) * 0.0 + p[1] * p[1], 0)((np.ones(2), 3.0))[1]
+    assert np.array_equal(by_w, np.zeros(2)) and by_c == 2.0
