@@ -5,10 +5,10 @@ import enum
 import math
 import os
 import pathlib
-import warnings
 import pickle
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest

@@ -109,7 +109,9 @@ def binary(op: str, x: Expr, y: Expr, inplace: bool) -> Expr | None:
         first = own_method(x, f"__i{OPERATORS[op]}__") or first
     if first is None and second is None:
         return None
-    return answer(first, second, x, y, constant(unsupported(op, x, y, inplace).message))
+    # a class with an __add__ of its own does not join sequences
+    error = mismatch(op, x, y, inplace=inplace) if op == "+" and first is not None else unsupported(op, x, y, inplace)
+    return answer(first, second, x, y, constant(error.message))
 
 
 def answer(first, second, x: Expr, y: Expr, otherwise: Expr, always: bool = False) -> Expr:
