@@ -281,6 +281,38 @@ fn two(x: int) -> {of}:
     assert len(merged.run([main, *helpers])) == left
 
 
+def test_the_order_in_which_blocks_are_listed_does_not_count():
+    """It differs between a function that was read from disk and one that this process has made."""
+    main, *helpers = parse_module("""
+fn main(x: int) -> int:
+  entry(x: int):
+    a = invoke @one(x) : int
+    b = invoke @two(x) : int
+    return x
+fn one(x: int) -> int:
+  entry(x: int):
+    z = const 0 : int
+    t = igt x, z : bool
+    branch t -> more(), less()
+  more():
+    return x
+  less():
+    return z
+fn two(x: int) -> int:
+  entry(x: int):
+    z = const 0 : int
+    t = igt x, z : bool
+    branch t -> more(), less()
+  less():
+    return z
+  more():
+    return x
+""", OPS)
+    for fn in helpers:
+        fn.library, fn.qualname = True, "helper"
+    assert len(merged.run([main, *helpers])) == 2
+
+
 def filtered(params, seen):
     """The negative log-likelihood of measurements by a Kalman filter."""
     f, q, r = params["f"], np.diag(np.exp(params["q"])), np.diag(np.exp(params["r"]))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...ir.cfg import postorder
+from ...ir.cfg import postorder, reverse_postorder
 from ...ir.core import Function, Value
 from ...ops.control import INVOKE
 from .. import inline
@@ -37,9 +37,10 @@ def run(functions: list[Function]) -> list[Function]:
 
 
 def _text(fn: Function) -> tuple:
-    """A key that is equal for functions that do the same: it does not depend on the names of values and blocks."""
+    """A key that is equal for functions that do the same: it does not depend on the names of values and blocks, nor on
+    the order in which the blocks are listed."""
     values: dict[Value, int] = {}
-    blocks = {block: n for n, block in enumerate(fn.blocks)}
+    blocks = {block: n for n, block in enumerate(reverse_postorder(fn))}
 
     def numbers(xs):
         return tuple([values.setdefault(x, len(values)) for x in xs])
@@ -48,7 +49,7 @@ def _text(fn: Function) -> tuple:
         return blocks[e.block], numbers(e.args)
 
     found: list = [fn.qualname, fn.filename, fn.firstlineno, fn.flags, fn.result]
-    for block in fn.blocks:
+    for block in blocks:
         found.append((numbers(block.params), tuple([p.type for p in block.params])))
         for inst in block.insts:
             result = inst.result
