@@ -815,3 +815,30 @@ def test_a_captured_variable_gets_a_value_of_another_class():
     compiled = njit(read_and_written)
     for one, other in ((1, "s"), ("s", 2.5), (1, 2)):
         assert compiled(stored(one), other) == read_and_written(stored(one), other)
+
+
+def test_a_captured_variable_that_another_function_changes_to_another_class_is_an_error():
+    def made():
+        k = 1
+
+        def change():
+            nonlocal k
+            k = 2.5
+        return [lambda x: x + k], change
+
+    functions, change = made()
+
+    @njit
+    def total(functions, n):
+        found = 0.0
+        for i in range(n):
+            found += functions[0](i)
+            if i == 1:
+                change()
+        return found
+
+    assert total.py_func(functions, 4) == 13.0
+    functions, change = made()
+    with pytest.raises(TypeError, match="an item of a list is of class 'function', where the items were object of "
+                                        "function .*<lambda>"):
+        total(functions, 4)
