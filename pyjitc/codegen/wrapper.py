@@ -126,8 +126,8 @@ def _open_declared(e: _Stub, t, pointer: str) -> list[str]:
     ways: list[tuple] = []  # (classes, the function that unboxes an object of one of them)
     kind = "".join(components(t)[:1])  # a number has one component
     if t in (Int, Float):
-        scalars = [np.float64] if t is Float else [np.dtype(c).type for c in "lq" if np.dtype(c).itemsize == 8]
-        ways.append(([e.object(cls) for cls in dict.fromkeys(scalars)],
+        same = [np.float64] if t is Float else [np.dtype(c).type for c in "lq" if np.dtype(c).itemsize == 8]
+        ways.append(([e.object(cls) for cls in dict.fromkeys(same)],
                      lambda: load(e, kind, pointer, platform.SCALAR_VALUE)))
     if only:
         if t is Bool:

@@ -32,7 +32,7 @@ _STREAMS = ("stdin", "stdout", "stderr")  # attributes of sys that programs repl
 def _no_manager(cls: type) -> Mismatch | None:
     """The error for a `with` statement of an object of a class that is no context manager; None if it is one."""
     error = interpreted.no_manager(cls)
-    return error and Mismatch(str(error), exception=type(error))
+    return None if error is None else Mismatch(str(error), exception=type(error))
 
 
 class OfAttributes(Variables):
@@ -233,9 +233,17 @@ class OfAttributes(Variables):
                 or _has_variables(holder, inst.attrs["name"])):
             name = inst.attrs["name"]
             return self.store_variable(self.session.outer_variable(vars(holder), name, name), operands[1])
+        if isinstance(holder, pytypes.ModuleType):
+            raise NotNative(f"this assignment to '{holder.__name__}.{inst.attrs['name']}' is not compiled: compiled "
+                            f"code takes the attributes of this module for constants",
+                            "assign outside the compiled function")
         return self.library.setattr(operands[0], inst.attrs["name"], operands[1])
 
     def delattr_(self, inst, operands):
+        holder = operands[0].type.value if isinstance(operands[0].type, Singleton) else None
+        if isinstance(holder, pytypes.ModuleType):
+            raise NotNative(f"the deletion of '{holder.__name__}.{inst.attrs['name']}' is not compiled",
+                            "delete it outside the compiled function")
         return self.library.delete_attribute(operands[0], inst.attrs["name"])
 
 

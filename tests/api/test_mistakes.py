@@ -1,5 +1,6 @@
 """Messages about common mistakes: they say what is wrong, where, with which types, and what to write instead."""
 import functools
+import math
 import subprocess
 import sys
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 import pyjitc
-from pyjitc import CompileError, TypingError, njit
+from pyjitc import CompileError, TypingError, jit, njit
 
 ITEMS = [1.0, object()]  # compiled code takes no objects such as this one
 TABLE = {"a": object()}
@@ -359,6 +360,24 @@ def test_deletion_of_elements():
 
     found = message(delete, np.zeros(2))
     assert found[0] == "cannot delete array elements" and "np.delete" in found[3]
+
+
+def test_attributes_of_modules():
+    def assign(x):
+        math.tau = x
+
+    def assign_new(x):
+        np.something = x
+
+    def delete(x):
+        del np.pi
+
+    for function, instead in ((assign, "assign"), (assign_new, "assign"), (delete, "delete it")):
+        found = message(function, 4)
+        assert "is not compiled" in found[0] and found[3] == f"{instead} outside the compiled function"
+    assert "math.tau" in message(assign, 4)[0] and math.tau > 6
+    jit(assign_new)(4)  # the interpreter assigns it
+    assert vars(np).pop("something") == 4
 
 
 def test_what_there_is_in_place_of_a_function():
