@@ -19,7 +19,7 @@ from functools import partial
 
 from pyjitc.base.errors import suggest
 
-from . import page, readme
+from . import against, page, readme
 from .machine import describe
 from .measure import progress
 from .peers import PEERS, available
@@ -47,10 +47,14 @@ def main(arguments=None) -> int:
                      and os.path.join(options.charts, "x.svg")):
             if path:
                 check_place(path)
+        if options.against:
+            against.check_tree(options.against)
         old = load(options.compare) if options.compare else None
         results = load(options.use) if options.use else None
     except (WrongFile, OSError) as error:
         parser.error(str(error))
+    if options.against:
+        return _compared(parser, options)
     if results is None:
         results = _measured(options, wanted)
         if not results.rows and options.only:
@@ -79,6 +83,18 @@ def main(arguments=None) -> int:
         progress("")
 
 
+def _compared(parser, options) -> int:
+    try:
+        return against.compare(options.against, options.suites, quick=options.quick, only=options.only)
+    except WrongFile as error:
+        parser.error(str(error))
+    except KeyboardInterrupt:
+        print("\nstopped", file=sys.stderr)
+        return 130
+    finally:
+        progress("")
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m bench", description="Run benchmark suites.",
@@ -97,6 +113,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--charts", metavar="FOLDER", help="write the charts to FOLDER as SVG, one for each suite")
     parser.add_argument("--compare", metavar="OLD.json", help="exit code 1 when a figure is worse than in OLD.json "
                         f"in {1 + REPEATS} measurements")
+    parser.add_argument("--against", metavar="FOLDER",
+                        help="measure only, in turns, how long the programs of the suites "
+                        f"{', '.join(against.SUITES)} take under this pyjitc and under that of FOLDER, a source tree; "
+                        f"exit code 1 when one takes {against.TOLERANCE:.0%} longer in {1 + REPEATS} measurements")
     parser.add_argument("--use", metavar="FILE.json", help="measure nothing: take the figures of FILE.json")
     parser.add_argument("--readme", metavar="FILE.md", nargs="+",
                         help="write the tables of these pages anew, between their marks "
@@ -119,6 +139,13 @@ def _checked(parser, options) -> list[str]:
                          f"{', '.join(PEER_NAMES)}")
     if (options.html or options.charts) and not page.available():
         parser.error("--html and --charts need matplotlib: pip install 'pyjitc[bench]'")
+    if options.against:
+        for name in options.suites:
+            if name not in against.SUITES:
+                parser.error(f"--against has no programs of the suite {name}; it has those of "
+                             f"{', '.join(against.SUITES)}")
+        if options.json or options.html or options.charts or options.compare or options.use or options.readme:
+            parser.error("--against prints what is slower, and writes and reads no figures")
     if options.readme and not (options.json or options.use):
         parser.error("--readme goes with --json or --use: the table names the file that its figures come from")
     return wanted

@@ -29,7 +29,7 @@ from .measure import WINDOWS, Sample, child, progress, ratio, sample
 from .peers import load
 from .table import Row
 
-__all__ = ["measure"]
+__all__ = ["measure", "runs"]
 
 PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "container_programs.py")
 SOURCE = f"{PROGRAMS.removesuffix('.py')}.c"
@@ -93,7 +93,7 @@ def _row(name: str, contenders: dict, quick: bool) -> Row:
             contenders = {label: case for label, case in contenders.items() if label != peer}
         elif problem:
             return Row("containers", name, "x", None, budget=1.0, at_least=True, note=f"{peer}: {problem}"[:200])
-    times = _runs(contenders, 3 if quick else 11)
+    times = runs(contenders, 3 if quick else 11)
     ratios = {peer: ratio(times[peer], times["pyjitc"]) for peer in contenders if peer != "pyjitc"}
     cells = {"time": f"{sample(times['pyjitc']).median * 1e3:.3f} ms"}
     if refused or "numba" in times:
@@ -131,7 +131,7 @@ def _text(value, within: tuple) -> str:
     return f"{cls.__name__}({', '.join(f'{name}={_text(getattr(value, name), within)}' for name in names)})"
 
 
-def _runs(contenders: dict, rounds: int) -> dict[str, list[float]]:
+def runs(contenders: dict, rounds: int) -> dict[str, list[float]]:
     """Seconds of one call, the contenders in turns: {label: the best window of each round}."""
     times: dict[str, list[float]] = {label: [] for label in contenders}
     order = list(contenders.items())

@@ -16,7 +16,7 @@ from ..measure import WINDOWS
 from ..peers import decorator
 from .kernels.kernel import Kernel
 
-__all__ = ["NAMES", "kernel", "compiled", "outcome", "difference", "timed", "serve"]
+__all__ = ["NAMES", "kernel", "compiled", "outcome", "difference", "prepared", "timed", "serve"]
 
 FILES = ("products", "solvers", "stencils", "weather", "fluids", "learning", "data", "physics")
 
@@ -85,7 +85,7 @@ def difference(case: Kernel, expected: tuple, actual: tuple, exact_types: bool =
 def timed(name: str, peer: str, seconds: float) -> dict:
     """{first, time, numpy: in seconds; ratios: NumPy's time over the peer's, round by round}, or an {error}."""
     case = kernel(name)
-    args, restore, clock = _prepared(case)
+    args, restore, clock = prepared(case)
     tiny = case.arguments(**case.tiny)
     begin = time.process_time()
     try:
@@ -112,7 +112,7 @@ def timed(name: str, peer: str, seconds: float) -> dict:
             "ratios": [b / a for a, b in zip(own, plain)]}
 
 
-def _prepared(case) -> tuple:
+def prepared(case) -> tuple:
     """(the arguments, a function that restores those that are written, a function that times a call with them). Times
     are CPU time on one thread, because on a busy machine a longer call is interrupted more often."""
     args = case.arguments(**case.small)
@@ -159,7 +159,7 @@ def serve(name: str) -> None:
     """The loop of the process with NumPy: it reads a line with a number of calls, and prints a line with the time of
     the best one."""
     case = kernel(name)
-    _, _, clock = _prepared(case)
+    _, _, clock = prepared(case)
     with np.errstate(all="ignore"):
         clock(case.function)
         for line in sys.stdin:
