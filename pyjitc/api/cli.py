@@ -205,7 +205,7 @@ def _profile(options, made, function, types, chosen, args) -> None:
     if options.speedscope:
         pathlib.Path(options.speedscope).write_text(json.dumps(_sampling.speedscope(made.title, found)))
     print(f"{found.calls} calls, {found.seconds / found.calls * 1e3:.3g} ms each; {found.total} samples, "
-          f"{found.elsewhere / max(found.total, 1):.0%} of them in what it calls")
+          f"{found.called / max(found.total, 1):.0%} of them in functions that its lines call")
     for (filename, line), count in found.lines.most_common(5):
         source = linecache.getline(filename, line).strip()
         print(f"  {count / found.total:4.0%}  {os.path.basename(filename)}:{line}: {source}")

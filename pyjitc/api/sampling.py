@@ -1,7 +1,10 @@
 """A sampling profiler of the lines of compiled code: a timer interrupts the program, a handler in native code records
 the instruction pointer, and the line table of the code maps it to a line.
 
-The code is compiled again with that table (codegen/located.py); its instructions are the same as without.
+The code is compiled again with that table (codegen/located.py); its instructions are the same as without. Where the
+program is in a function that a line calls, such as one of the interpreter, that line gets the sample: the handler
+looks on the stack for addresses to which calls in the compiled code return. A word that an earlier call has left there
+may look like one, so that a few samples may fall on another line with a call.
 """
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ import struct
 from collections import Counter
 from time import perf_counter, sleep
 
+from ..base.stack import bounds_of_this_thread
 from ..codegen import link, located
 from ..pipeline import specialisation, stages
 from ..runtime.loader import load
@@ -22,29 +26,122 @@ __all__ = ["Profile", "lines_of", "profile", "speedscope"]
 _INTERVAL = 0.001  # seconds of processor time
 _KEPT = 1 << 16  # the maximum number of samples
 _kept: list = []  # the handlers, which are never freed
-_RIP = 40 + 16 * 8  # the offset in a ucontext_t of the instruction pointer, among the general registers
+_PLACES = 8  # of a sample: the instruction pointer, or 0 where it is not in the code, and return addresses on the stack
+_SCANNED = 1 << 16  # the bytes of the stack that are searched
+# The offsets in a ucontext_t of the instruction pointer and the stack pointer, among the general registers.
+_RIP, _RSP = 40 + 16 * 8, 40 + 15 * 8
+_LIBRARY = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib", "")
 _SIGINFO, _RESTART, _ONSTACK = 4, 0x10000000, 0x08000000
+# code, size: where the compiled code is; top, thread: the end of the stack of the profiled thread, and its thread
+# pointer, the first word of the segment FS (address space 257). A return address follows an instruction `call`: E8 and
+# four bytes, or FF with 2 as the middle part of the next byte, of two, three or six bytes.
 _HANDLER = f"""
-@samples = global [{_KEPT} x i64] zeroinitializer
+@samples = global [{_KEPT * _PLACES} x i64] zeroinitializer
 @count = global i64 0
+@code = global i64 0
+@size = global i64 0
+@top = global i64 0
+@thread = global i64 0
+
+define void @start() nounwind {{
+  %own = load i64, ptr addrspace(257) null
+  store i64 %own, ptr @thread
+  ret void
+}}
+
+define internal i1 @is_call(i64 %back, i64 %at) nounwind {{
+  %where = sub i64 %at, %back
+  %first = inttoptr i64 %where to ptr
+  %opcode = load i8, ptr %first
+  %second = getelementptr i8, ptr %first, i64 1
+  %form = load i8, ptr %second
+  %middle = and i8 %form, 56
+  %indirect = icmp eq i8 %opcode, -1
+  %near = icmp eq i8 %middle, 16
+  %found = and i1 %indirect, %near
+  ret i1 %found
+}}
+
 define void @handler(i32 %signal, ptr %info, ptr %context) nounwind {{
-  %where = getelementptr i8, ptr %context, i64 {_RIP}
-  %place = load i64, ptr %where
+start:
+  %at.rip = getelementptr i8, ptr %context, i64 {_RIP}
+  %at.rsp = getelementptr i8, ptr %context, i64 {_RSP}
+  %rip = load i64, ptr %at.rip
+  %rsp = load i64, ptr %at.rsp
+  %code = load i64, ptr @code
+  %size = load i64, ptr @size
   %n = atomicrmw add ptr @count, i64 1 monotonic
   %k = and i64 %n, {_KEPT - 1}
-  %slot = getelementptr i64, ptr @samples, i64 %k
-  store i64 %place, ptr %slot
+  %slots = getelementptr [{_PLACES} x i64], ptr @samples, i64 %k
+  store [{_PLACES} x i64] zeroinitializer, ptr %slots
+  %offset = sub i64 %rip, %code
+  %inside = icmp ult i64 %offset, %size
+  %own = select i1 %inside, i64 %rip, i64 0
+  store i64 %own, ptr %slots
+  %top = load i64, ptr @top
+  %far = add i64 %rsp, {_SCANNED}
+  %less = icmp ult i64 %far, %top
+  %end = select i1 %less, i64 %far, i64 %top
+  %thread = load i64, ptr @thread
+  %here = load i64, ptr addrspace(257) null
+  %same = icmp eq i64 %thread, %here
+  br i1 %same, label %next, label %done
+
+next:
+  %p = phi i64 [ %rsp, %start ], [ %after, %step ]
+  %m = phi i64 [ 1, %start ], [ %more, %step ]
+  %left = icmp ult i64 %p, %end
+  %room = icmp ult i64 %m, {_PLACES}
+  %going = and i1 %left, %room
+  br i1 %going, label %look, label %done
+
+look:
+  %word = inttoptr i64 %p to ptr
+  %v = load i64, ptr %word
+  %within = sub i64 %v, %code
+  %begun = icmp uge i64 %within, 8
+  %ended = icmp ult i64 %within, %size
+  %may = and i1 %begun, %ended
+  br i1 %may, label %test, label %step
+
+test:
+  %five = sub i64 %v, 5
+  %direct = inttoptr i64 %five to ptr
+  %opcode = load i8, ptr %direct
+  %is.direct = icmp eq i8 %opcode, -24
+  %is.2 = call i1 @is_call(i64 2, i64 %v)
+  %is.3 = call i1 @is_call(i64 3, i64 %v)
+  %is.6 = call i1 @is_call(i64 6, i64 %v)
+  %either = or i1 %is.2, %is.3
+  %any = or i1 %either, %is.6
+  %is = or i1 %any, %is.direct
+  br i1 %is, label %keep, label %step
+
+keep:
+  %slot = getelementptr i64, ptr %slots, i64 %m
+  %inner = sub i64 %v, 1
+  store i64 %inner, ptr %slot
+  %kept = add i64 %m, 1
+  br label %step
+
+step:
+  %more = phi i64 [ %m, %look ], [ %m, %test ], [ %kept, %keep ]
+  %after = add i64 %p, 8
+  br label %next
+
+done:
   ret void
 }}
 """
 
 
 class Profile:
-    """lines: (file, line) -> samples; elsewhere: samples in called functions and in the interpreter; calls, seconds:
-    number of calls of the function, and their time."""
+    """lines: (file, line) -> samples, those in functions that the line calls among them; called: the samples of these;
+    elsewhere: samples that belong to no line; calls, seconds: number of calls of the function, and their time."""
 
-    def __init__(self, lines: Counter, elsewhere: int, calls: int, seconds: float):
+    def __init__(self, lines: Counter, called: int, elsewhere: int, calls: int, seconds: float):
         self.lines = lines
+        self.called = called
         self.elsewhere = elsewhere
         self.calls = calls
         self.seconds = seconds
@@ -75,6 +172,11 @@ def profile(function, types, options, args, seconds: float) -> Profile:
     head = f'target triple = "{target.triple}"\ntarget datalayout = "{target.layout}"\n'
     handler = load(link.to_object(head + _HANDLER, target))
     _kept.append(handler)  # a signal that arrives late still finds it
+    base, size, rows = lines_of(compiled.object[0], native.image.address(compiled.entry), compiled.entry)
+    lowest, extent = bounds_of_this_thread()
+    for name, value in (("code", base), ("size", size), ("top", lowest + extent if lowest else 0)):
+        ctypes.c_uint64.from_address(handler.address(name)).value = value
+    ctypes.CFUNCTYPE(None)(handler.address("start"))()
     libc = ctypes.CDLL(None, use_errno=True)
     action, before = _Action(handler.address("handler"), flags=_SIGINFO | _RESTART | _ONSTACK), _Action()
     if libc.sigaction(signal.SIGPROF, ctypes.byref(action), ctypes.byref(before)):
@@ -91,24 +193,31 @@ def profile(function, types, options, args, seconds: float) -> Profile:
         libc.sigaction(signal.SIGPROF, ctypes.byref(before), None)
     spent = perf_counter() - start
     count = min(ctypes.c_int64.from_address(handler.address("count")).value, _KEPT)
-    places = (ctypes.c_uint64 * count).from_address(handler.address("samples")) if count else ()
-    return _by_line(compiled.object[0], native.image, compiled.entry, places, calls, spent)
+    places = (ctypes.c_uint64 * _PLACES * count).from_address(handler.address("samples")) if count else ()
+    return _by_line(base, rows, places, calls, spent)
 
 
-def _by_line(code: bytes, image, entry: str, places, calls: int, spent: float) -> Profile:
-    base, size, rows = lines_of(code, image.address(entry), entry)
+def _by_line(base: int, rows: dict[int, tuple[str, int] | None], places, calls: int, spent: float) -> Profile:
+    """places: for each sample the instruction pointer, or 0 where it is not in the code, and return addresses. A sample
+    in the compiler's library belongs to the line of the program that calls it."""
     starts = sorted(rows)
-    found: Counter = Counter()
-    elsewhere = 0
-    for place, count in Counter(places).items():
-        at = place - base
-        row = _last(starts, at) if 0 <= at < size else None
+
+    def line_at(place: int) -> tuple[str, int] | None:
+        row = _last(starts, place - base) if place else None
         line = None if row is None else rows[row]
-        if line is None or not line[1]:  # LLVM gives line 0 to instructions without a line
+        return line if line is not None and line[1] else None  # LLVM gives line 0 to instructions without a line
+
+    found: Counter = Counter()
+    called = elsewhere = 0
+    for sample, count in Counter(map(tuple, places)).items():
+        lines = [*filter(None, map(line_at, sample))]
+        line = next((one for one in lines if not one[0].startswith(_LIBRARY)), lines[0] if lines else None)
+        if line is None:
             elsewhere += count
         else:
             found[line] += count
-    return Profile(found, elsewhere, calls, spent)
+            called += count * (line_at(sample[0]) != line)
+    return Profile(found, called, elsewhere, calls, spent)
 
 
 def _last(starts: list[int], at: int) -> int | None:
@@ -258,7 +367,7 @@ def speedscope(name: str, made: Profile) -> dict:
         samples.append([0, len(frames) - 1])
         weights.append(count * each)
     if made.elsewhere:
-        frames.append({"name": "what it calls, and the interpreter"})
+        frames.append({"name": "no line"})
         samples.append([0, len(frames) - 1])
         weights.append(made.elsewhere * each)
     return {"$schema": "https://www.speedscope.app/file-format-schema.json", "shared": {"frames": frames},

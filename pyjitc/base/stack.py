@@ -11,7 +11,7 @@ from _thread import _local, allocate_lock, get_ident, get_native_id
 
 from .lazy import lazy
 
-__all__ = ["COMPILING", "DEPTH", "with_stack"]
+__all__ = ["COMPILING", "DEPTH", "bounds_of_this_thread", "with_stack"]
 
 COMPILING = 1 << 20  # bytes of stack: inference and the passes of LLVM are recursive
 # and nested calls of Python functions: a deep recursion of the program may compile another function
@@ -85,13 +85,17 @@ def _is_deep(calls: int) -> bool:
 def _stack_of_this_thread() -> int:
     """The bytes of this thread's stack; where the system does not report them, a very large number."""
     if not hasattr(_here, "size"):
-        _here.size = sys.maxsize
-        library = ctypes.CDLL(None) if sys.platform == "linux" else None
-        ask = getattr(library, "pthread_getattr_np", None)
-        if ask is not None:
-            about, address, size = (ctypes.c_long * 16)(), ctypes.c_void_p(), ctypes.c_size_t()
-            if ask(ctypes.c_ulong(get_ident()), about) == 0:
-                if library.pthread_attr_getstack(about, ctypes.byref(address), ctypes.byref(size)) == 0:
-                    _here.size = size.value
-                library.pthread_attr_destroy(about)
+        _here.size = bounds_of_this_thread()[1]
     return _here.size
+
+
+def bounds_of_this_thread() -> tuple[int, int]:
+    """(the lowest address, the bytes) of this thread's stack; 0 and a very large number where the system does not
+    report them."""
+    library = ctypes.CDLL(None) if sys.platform == "linux" else None
+    ask = getattr(library, "pthread_getattr_np", None)
+    about, address, size = (ctypes.c_long * 16)(), ctypes.c_void_p(), ctypes.c_size_t(sys.maxsize)
+    if ask is not None and ask(ctypes.c_ulong(get_ident()), about) == 0:
+        library.pthread_attr_getstack(about, ctypes.byref(address), ctypes.byref(size))
+        library.pthread_attr_destroy(about)
+    return address.value or 0, size.value

@@ -24,7 +24,7 @@ FEW_PASSES = "\n; few passes\n"  # in a text: a few passes are enough for the wh
 FEWEST = f"\n; not combined{FEW_PASSES}"  # and among these the pass that combines instructions is not needed
 _DEFINED = r"(?m)^define (internal )?(.*?@([\w.]+)\(.*(?:\n {8,}.*)?\)) .*\{$"  # parameters may take two lines
 _DECLARED = r"(?m)^(?:declare .*?@|@)([\w.]+)\b.*$"
-_METADATA = r"(?m)^![0-9]+ = .*$"
+_METADATA = r"(?m)^!(?:[0-9]+|llvm\.[\w.]+) = .*$"
 
 
 def joined(text: str, bodies: list[str]) -> str:

@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from pyjitc import jit, njit, prange, value_and_grad
 from pyjitc.api import sampling
 from pyjitc.api.cli import main
+from pyjitc.api.dispatch import Dispatcher
 from pyjitc.base.options import Options
 from pyjitc.codegen.located import LocatedEmitter
 from pyjitc.pipeline import stages
@@ -252,6 +254,59 @@ def test_samples_fall_on_the_lines_that_take_long(function):
     assert len(profile["samples"]) == len(profile["weights"]) and abs(sum(profile["weights"]) - made.seconds) < 1e-6
 
 
+def calling(a, words):
+    s = 0.0
+    for i in range(len(a)):
+        s += a[i]
+    counts = {}
+    for word in words:
+        counts[word.upper()] = counts.get(word.upper(), 0) + 1  # interpreter
+    ordered = np.sort(a)  # library
+    return s, len(counts), ordered[0]
+
+
+def nested(n):
+    if n == 0:
+        return [""]
+    return [str(n), *nested(n - 1)]  # itself
+
+
+def calls_itself(n):
+    count = 0
+    for _ in range(n):
+        count += len(nested(40))  # outside
+    return count
+
+
+@pytest.mark.parametrize("function, args, within, comment, share", [
+    (calling, (np.arange(50.0)[::-1].copy(), [chr(97 + k % 26) for k in range(2000)]), calling, "# interpreter", 0.5),
+    (calling, (np.random.default_rng(0).random(30_000), ["a"]), calling, "# library", 0.5),
+    (calls_itself, (20,), nested, "# itself", 0.5)])
+@pytest.mark.parametrize("in_thread", [False, True])
+def test_what_a_line_calls_counts_as_its_time(function, args, within, comment, share, in_thread, capfd):
+    def profiled(seconds):
+        if not in_thread:
+            return sampling.profile(function, types, Options(), args, seconds)
+        found = []
+        thread = threading.Thread(target=lambda: found.append(
+            sampling.profile(function, types, Options(), args, seconds)))
+        thread.start()
+        thread.join()
+        return found[0]
+
+    _, types = Dispatcher(function, Options())._types(args)
+    for seconds in (0.3, 8.0):
+        made = profiled(seconds)
+        if made.total >= 10:
+            break
+    assert made.total >= 10
+    line, = lines_with(comment, within)
+    assert made.lines[__file__, line] > share * made.total
+    assert {file for file, _ in made.lines} == {__file__}  # none in the library
+    assert made.called > made.total / 4 and made.elsewhere < made.total / 4
+    assert capfd.readouterr().err == ""  # LLVM found the lines of all parts of the module
+
+
 def test_the_table_of_lines():
     compiled = stages.compile_signature(unequal, (Array(float64, 1, "C"), Int), Options(), None, LocatedEmitter)
     base, size, rows = sampling.lines_of(compiled.object[0], 0x5000, compiled.entry)
@@ -268,7 +323,7 @@ def test_a_profile_in_the_page(tmp_path, capsys, monkeypatch):
     assert main(["report", "program.py::unequal", "np.ones(1000)", "1000", "--profile", "0.2", "--speedscope",
                  "out.json"]) == 0
     shown = capsys.readouterr().out.splitlines()
-    assert re.match(r"\d+ calls, .* ms each; \d+ samples, \d+% of them in what it calls", shown[0])
+    assert re.match(r"\d+ calls, .* ms each; \d+ samples, \d+% of them in functions that its lines call", shown[0])
     assert "program.py:8: s += np.sin(a[i]) / (1.0 + s)  # dear" in shown[1]
     assert 'class="bar"' in (tmp_path / "report.html").read_text()
     assert json.loads((tmp_path / "out.json").read_text())["profiles"][0]["type"] == "sampled"
