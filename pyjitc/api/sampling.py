@@ -32,14 +32,16 @@ _SCANNED = 1 << 16  # the bytes of the stack that are searched
 _RIP, _RSP = 40 + 16 * 8, 40 + 15 * 8
 _LIBRARY = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib", "")
 _SIGINFO, _RESTART, _ONSTACK = 4, 0x10000000, 0x08000000
-# code, size: where the compiled code is; top, thread: the end of the stack of the profiled thread, and its thread
-# pointer, the first word of the segment FS (address space 257). A return address follows an instruction `call`: E8 and
-# four bytes, or FF with 2 as the middle part of the next byte, of two, three or six bytes.
+# code, size: where the compiled code is; bottom, top, thread: the bounds of the stack of the profiled thread, and its
+# thread pointer, the first word of the segment FS (address space 257). No other stack is searched, such as that of a
+# signal handler, since nothing tells where it ends. A return address follows an instruction `call`: E8 and four bytes,
+# or FF with 2 as the middle part of the next byte, of two, three or six bytes.
 _HANDLER = f"""
 @samples = global [{_KEPT * _PLACES} x i64] zeroinitializer
 @count = global i64 0
 @code = global i64 0
 @size = global i64 0
+@bottom = global i64 0
 @top = global i64 0
 @thread = global i64 0
 
@@ -85,7 +87,10 @@ start:
   %thread = load i64, ptr @thread
   %here = load i64, ptr addrspace(257) null
   %same = icmp eq i64 %thread, %here
-  br i1 %same, label %next, label %done
+  %bottom = load i64, ptr @bottom
+  %above = icmp uge i64 %rsp, %bottom
+  %known = and i1 %same, %above
+  br i1 %known, label %next, label %done
 
 next:
   %p = phi i64 [ %rsp, %start ], [ %after, %step ]
@@ -174,7 +179,7 @@ def profile(function, types, options, args, seconds: float) -> Profile:
     _kept.append(handler)  # a signal that arrives late still finds it
     base, size, rows = lines_of(compiled.object[0], native.image.address(compiled.entry), compiled.entry)
     lowest, extent = bounds_of_this_thread()
-    for name, value in (("code", base), ("size", size), ("top", lowest + extent if lowest else 0)):
+    for name, value in (("code", base), ("size", size), ("bottom", lowest), ("top", lowest + extent if lowest else 0)):
         ctypes.c_uint64.from_address(handler.address(name)).value = value
     ctypes.CFUNCTYPE(None)(handler.address("start"))()
     libc = ctypes.CDLL(None, use_errno=True)
