@@ -116,7 +116,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--against", metavar="FOLDER",
                         help="measure only, in turns, how long the programs of the suites "
                         f"{', '.join(against.SUITES)} take under this pyjitc and under that of FOLDER, a source tree; "
-                        f"exit code 1 when one takes {against.TOLERANCE:.0%} longer in {1 + REPEATS} measurements")
+                        f"exit code 1 when one takes {against.TOLERANCE:.0%}% longer in {1 + REPEATS} measurements")
     parser.add_argument("--use", metavar="FILE.json", help="measure nothing: take the figures of FILE.json")
     parser.add_argument("--readme", metavar="FILE.md", nargs="+",
                         help="write the tables of these pages anew, between their marks "

@@ -82,6 +82,12 @@ def test_a_process_that_dies_is_started_again(tmp_path):
                 way("loops", "gcd_sum")
 
 
+def test_the_help_says_what_it_does(capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(["--help"])
+    assert stopped.value.code == 0 and "when one takes 5% longer in 3" in " ".join(capsys.readouterr().out.split())
+
+
 @pytest.mark.parametrize("arguments, message", [
     (["--against", "/nosuch"], "/nosuch is no source tree: it has no folder pyjitc"),
     (["--against", str(ROOT), "math"], "--against has no programs of the suite math; it has those of loops"),
