@@ -21,11 +21,12 @@ from typing import NamedTuple
 import numpy as np
 
 from .c import SETS
-from .measure import progress, runs
+from .measure import child, progress, runs
 from .peers import load
 from .results import REPEATS, WrongFile
+from .worker import ONE_THREAD, Failed
 
-__all__ = ["SUITES", "check_tree", "compare", "serve"]
+__all__ = ["SUITES", "check_tree", "compare", "first", "serve"]
 
 HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # suite -> the file with its programs; the kernels of npbench have a folder
@@ -43,13 +44,14 @@ class Times(NamedTuple):
     new: float
     ratio: float
 
+    @classmethod
+    def of(cls, turns: dict[str, list[float]]) -> Times:
+        return cls(min(turns[OLD]), min(turns[NEW]), statistics.median(
+            [new / old for old, new in zip(turns[OLD], turns[NEW])]))
+
     @property
     def slower(self) -> bool:
         return self.new > self.old * (1 + TOLERANCE) and self.ratio > 1 + TOLERANCE / 2
-
-
-class Failed(Exception):
-    """Raised where a program does not run; the message has the error."""
 
 
 def check_tree(folder: str) -> None:
@@ -110,7 +112,8 @@ def _compared(suite: str, what: str, names: list[str], way) -> list[str]:
 
 
 class _Turns:
-    """Times of calls: a process for each compiler, which compiles each program once."""
+    """Times of calls: a process for each compiler, which compiles each program once. It is none of worker.py: those
+    import the module that was started, and with it this tree's compiler."""
 
     def __init__(self, trees: dict[str, str], rounds: int):
         self.trees, self.rounds = trees, rounds
@@ -131,8 +134,7 @@ class _Turns:
         for k in range(self.rounds):
             for side in (OLD, NEW) if k % 2 else (NEW, OLD):
                 turns[side].append(self.ask(side, suite, name))
-        return Times(min(turns[OLD]), min(turns[NEW]), statistics.median(
-            [new / old for old, new in zip(turns[OLD], turns[NEW])]))
+        return Times.of(turns)
 
     def ask(self, side: str, suite: str, name: str) -> float:
         process = self.sides[side]
@@ -167,19 +169,18 @@ class _Firsts:
         turns: dict[str, list[float]] = {side: [] for side in self.trees}
         for k in range(-1, self.count):  # the first round leaves bytecode and typed functions
             for side in (OLD, NEW) if k % 2 else (NEW, OLD):
-                process = _process(f"from bench.against import first; first({self.trees[side]!r}, {suite!r}, {name!r})")
-                line = _answer(process)
-                process.communicate()
-                if not line:
-                    raise Failed(f"no first call under the {side} compiler")
+                try:
+                    seconds = child("from bench.against import first\n"
+                                    f"answer(first({self.trees[side]!r}, {suite!r}, {name!r}))", environment=ONE_THREAD)
+                except (RuntimeError, subprocess.TimeoutExpired) as error:
+                    raise Failed(f"under the {side} compiler: {str(error).strip().splitlines()[-1]}") from None
                 if k >= 0:
-                    turns[side].append(json.loads(line))
-        return Times(min(turns[OLD]), min(turns[NEW]), statistics.median(
-            [new / old for old, new in zip(turns[OLD], turns[NEW])]))
+                    turns[side].append(seconds)
+        return Times.of(turns)
 
 
 def _process(source: str) -> subprocess.Popen:
-    given = {"PYJITC_CACHE": "0", **os.environ, **{f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL")}}
+    given = {**os.environ, **ONE_THREAD}
     given.pop("PYTHONDONTWRITEBYTECODE", None)
     return subprocess.Popen([sys.executable, "-c", f"import sys; sys.path.insert(0, {HERE!r}); {source}"], env=given,
                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -229,13 +230,13 @@ def serve(tree: str) -> None:
         print(f"\nANSWER {json.dumps(answer)}", flush=True)
 
 
-def first(tree: str, suite: str, name: str) -> None:
-    """Print the CPU seconds of a first call, in which the compiler is loaded."""
+def first(tree: str, suite: str, name: str) -> float:
+    """The CPU seconds of a first call, in which the compiler is loaded."""
     _use(tree)
     function, arguments = _prepared(suite, name)
     start = time.process_time()
     function(*arguments)
-    print(f"\nANSWER {time.process_time() - start}", flush=True)
+    return time.process_time() - start
 
 
 def _prepared(suite: str, name: str) -> tuple:

@@ -98,7 +98,8 @@ def make_options(given: dict[str, object], base: Options = Options()) -> Options
                 raise ValueError(f"option {name}={value!r}: choose one of {', '.join(map(repr, _CHOICES[name]))}")
         elif name != "fastmath":
             if not isinstance(value, bool):
-                raise TypeError(f"option {name}={value!r}: must be True or False")
+                allowed = "True, False or 'races'" if name == "debug" else "True or False"
+                raise TypeError(f"option {name}={value!r}: must be {allowed}")
         chosen[name] = value
     return base._replace(**chosen)
 

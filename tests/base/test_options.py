@@ -59,3 +59,9 @@ def test_times_of_nested_stages(capsys, monkeypatch):
     trace.report()
     assert "inner" in capsys.readouterr().err
     trace.times.clear()
+
+
+def test_a_wrong_value_is_answered_with_those_that_are_right():
+    for name, allowed in (("debug", "True, False or 'races'"), ("nogil", "True or False")):
+        with pytest.raises(TypeError, match=f"option {name}='race': must be {allowed}"):
+            make_options({name: "race"})

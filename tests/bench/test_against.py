@@ -70,7 +70,7 @@ def test_a_program_that_fails_is_named(tmp_path, capsys):
     assert main(["--against", str(tmp_path), "loops", "--only", "gcd", "--quick"]) == 1
     printed = capsys.readouterr().out
     assert "slower: loops: gcd_sum, a call: under the old compiler: ValueError: of this state" in printed
-    assert "slower: loops: gcd_sum, first calls: no first call under the old compiler" in printed
+    assert "slower: loops: gcd_sum, first calls: under the old compiler: ValueError: of this state" in printed
 
 
 def test_a_process_that_dies_is_started_again(tmp_path):
