@@ -329,7 +329,7 @@ def _interval(arm, loop, defs, edges, twins):
     arm, or None if the arm may run when no trip is made; twins: whether the other arm computes the same."""
     forms: dict[ir.Value, tuple[ir.Value, int, int]] = {}  # result -> (value, factor, constant)
     root, low, high = None, INT_MIN, INT_MAX
-    count, of_choice = 0, False
+    count, of_choice, nonnegative = 0, False, False
     for inst in arm:
         if inst.op is control.CONST and is_integer(inst.result.type):
             continue
@@ -356,6 +356,8 @@ def _interval(arm, loop, defs, edges, twins):
         if c is None:
             return None
         value, factor, constant = forms.get(x, (x, 1, 0))
+        # what is known in an arm is of no use for twins, where the arm also stands for the other one
+        nonnegative |= value is x and bool(inst.attrs.get("nonnegative")) and not twins
         if inst.op is IMUL_CK:
             factor, constant = factor * c, constant * c
         else:
@@ -371,4 +373,4 @@ def _interval(arm, loop, defs, edges, twins):
         low, high = max(low, -(-a // factor)), min(high, b // factor)
     if count > (CHAIN if of_choice else MOST) or low > high:
         return None
-    return () if root is None else (root, low, high)
+    return () if root is None else (root, INT_MIN if nonnegative and low <= 0 else low, high)

@@ -45,6 +45,18 @@ def bounds(factor, constant):
 
 
 
+@njit
+def hailstone(n, count):
+    for _ in range(count):
+        if n < 1:
+            break
+        if n % 2 == 0:
+            n //= 2
+        else:
+            n = 3 * n + 1
+    return n
+
+
 CASES = [(steps, n, odd, 1) for n in bounds(3, 1) for odd in (1, 2, 3)]
 CASES += [(both, n, which, 1) for which in (0, 1)
           for n in bounds((1, -5)[which], (9_000_000_000_000_000_000, -7)[which])]
@@ -73,6 +85,26 @@ def test_as_python_up_to_the_bounds(function, n, which, count):
         text = {steps: "n = 3 *", both: "* -5" if which else "n % 1", only: "n = 2 *"}[function]
         lines, first = inspect.getsourcelines(function.py_func)
         assert text in lines[caught.traceback[-1].lineno + 1 - first]
+
+
+@pytest.mark.parametrize("n", [*bounds(3, 1), 3**38 - 2, 2**61 - 1, 2**62 + 1])
+def test_what_is_never_negative_is_tested_at_its_upper_bound_alone(n):
+    """The same number as in Python, or the error of the same line after the same number of steps."""
+    for count in range(4):
+        x, fits = n, True
+        for _ in range(count):
+            fits &= x < 1 or x % 2 == 0 or 3 * x + 1 <= INT_MAX
+            x = x if x < 1 else 3 * x + 1 if x % 2 else x // 2
+        if fits:
+            assert hailstone(n, count) == hailstone.py_func(n, count) == x
+        else:
+            with pytest.raises(OverflowError, match="does not fit in 64 bits") as caught:
+                hailstone(n, count)
+            lines, first = inspect.getsourcelines(hailstone.py_func)
+            assert "n = 3 *" in lines[caught.traceback[-1].lineno + 1 - first]
+    text = str(hailstone._inspect("opt", hailstone.signatures[0]))
+    assert "{likely: True}" in text and f"const {(INT_MAX - 1) // 3} : int" in text
+    assert f"const {-(INT_MAX // 3)}" not in text and f"const {-(-INT_MIN // 3)}" not in text
 
 
 def test_the_choice_is_a_select():
