@@ -21,7 +21,7 @@ guard says so. The body of a loop of a few scalar operations is written four tim
 where the loop goes on while two elements are equal, since it mostly ends at once. So is the body of a small loop in
 another around a row that searches, as in a sort of short rows: each copy has branches of its own, whose outcomes the
 processor predicts better, also where code is badly placed in lines of its cache. Such copies count what they do, and
-the last one polls.
+the last one polls. Tests that a carried number is small enough are made once for all copies (`grown.py`).
 A function is flagged `skips_loop_passes` if all of its loops have the single-loop form above and recompute no invariant
 value: the loop passes of LLVM would find nothing to do. The copy of a loop that keeps its checks has that form where
 all other loops have it. An outer loop needs no poll of its own if no iteration can
@@ -54,6 +54,7 @@ from .rewrite import Builder, clone_blocks, split_edge
 __all__ = ["run"]
 
 repair = lazy(f"{__package__}.repair")  # only for loops whose bodies are copied
+grown = lazy(f"{__package__}.grown")  # only where these compare a number with an interval
 
 STRIP = 1 << 14  # iterations between two polls
 _FEW_CALLS = 1 << 8  # iterations between two polls where each may make or copy something large
@@ -284,9 +285,18 @@ class _Polls:
         readers = readers_of(fn)
         number = {block: n for n, block in enumerate(fn.blocks)}
         definitions: dict[ir.Value, dict[ir.Block, ir.Value]] = {}
+        bounded = False
         for loop in loops:
-            definitions.update(_copied(loop, number, readers))
+            bounds = None
+            if any(block.insts[-1].attrs.get("likely") is True for block in loop.blocks):
+                bounds = grown.find(loop, Definitions(fn), in_edges(fn.blocks), _copies_of(loop))
+            bounded |= bounds is not None
+            definitions.update(_copied(fn, loop, number, readers, bounds))
         fn.blocks = reverse_postorder(fn)
+        if bounded:  # the copies without tests do not reach the blocks behind these
+            reached = set(fn.blocks)
+            definitions = {v: {block: x for block, x in ends.items() if block in reached}
+                           for v, ends in definitions.items()}
         repair.repair(fn, definitions)
 
 
@@ -443,18 +453,23 @@ def _scalar(loop) -> bool:
         for b in loop.blocks for i in b.insts if i.op is not control.CONST and i.op is not control.JUMP)
 
 
-def _copied(loop, number, readers) -> dict[ir.Value, dict[ir.Block, ir.Value]]:
+def _copies_of(loop) -> int:
+    """How many times the body of a loop is written."""
+    return 2 if any([_goes_on_while_equal(block.insts[-1], loop) for block in loop.blocks]) else _COPIES
+
+
+def _copied(fn, loop, number, readers, bounds) -> dict[ir.Value, dict[ir.Block, ir.Value]]:
     """Unroll a loop to a few copies of its body, with one poll for all: each copy but the last continues with the
     next one.
     Before:  header: ... branch -> latch, out              latch: poll; jump header
     After:   header: ... branch -> latch, out              latch: jump header'
              header': ... branch -> latch', out            latch': poll; jump header
     Returns the new definitions of values that are used after the loop, for `repair`. number: block -> its place in the
-    order."""
+    order. bounds: None, or the intervals from which no test of the copies can fail."""
     blocks = sorted(loop.blocks, key=number.__getitem__)
-    count = 2 if any([_goes_on_while_equal(block.insts[-1], loop) for block in blocks]) else _COPIES
-    values: list[dict[ir.Value, ir.Value]] = [{} for _ in range(count - 1)]
+    values: list[dict[ir.Value, ir.Value]] = [{} for _ in range(_copies_of(loop) - 1)]
     copies = [dict(zip(blocks, blocks)), *[clone_blocks(blocks, one) for one in values]]
+    more = [] if bounds is None else [bounds.apply(fn, copies, blocks)]
     for copy, following in zip(copies, [*copies[1:], copies[0]]):
         for edge in copy[loop.latches[0]].edges():
             if edge.block is copy[loop.header]:
@@ -466,7 +481,8 @@ def _copied(loop, number, readers) -> dict[ir.Value, dict[ir.Block, ir.Value]]:
                 for inst in block.insts:
                     if inst.op is POLL:
                         inst.attrs = {**inst.attrs, "counts": True}
-    return {v: {copy[block]: one.get(v, v) for copy, one in zip(copies, [{}, *values])} for block in blocks
+    ends = [*zip(copies, [{}, *values]), *more]
+    return {v: {copy[block]: one.get(v, v) for copy, one in ends} for block in blocks
             for v in block.values()
             if any(reader not in loop.blocks for reader in readers.get(v, ()))}
 

@@ -128,13 +128,18 @@ def test_small_loops_that_are_written_several_times():
             njit(overflows)(n)
 
 
-def test_four_iterations_share_a_poll():
-    compiled = njit(collatz)
-    compiled(10)
+@pytest.mark.parametrize("function, args, operation, copies, polls", [
+    (gcd, (12, 18), "srem", 4, 1),
+    (newton, (2.0,), "fdiv", 4, 1),
+    # the iteration that tests whether a product may overflow polls by itself, and so does the loop around
+    (collatz, (10,), "[al]shr", 5, 3)])
+def test_four_iterations_share_a_poll(function, args, operation, copies, polls):
+    compiled = njit(function)
+    compiled(*args)
     text = compiled.inspect_llvm(compiled.signatures[0])
     body = text[text.index("define internal fastcc"):]
-    # one of them is of the loop around it
-    assert body.count("ashr") == 4 and body.count("call preserve_mostcc i32 @pyj_signals") == 2
+    assert len(re.findall(f" {operation} ", body)) == copies
+    assert body.count("call preserve_mostcc i32 @pyj_signals") == polls
 
 
 def refills(f):
