@@ -36,8 +36,8 @@ class Bounds:
     def apply(self, fn, copies, blocks) -> tuple[dict[ir.Block, ir.Block], dict[ir.Value, ir.Value]]:
         """Let the loop begin with the test for all copies, and write the iteration that keeps its tests.
 
-        blocks: those of the loop; copies: block -> its block there, for each copy; the last one is led on. Returns the
-        same for that iteration, and value -> its value there."""
+        blocks: those of the loop; copies: block -> its copy, for each copy of the body, of which the last one is led to
+        the test. Returns block -> its copy and value -> its copy for that iteration."""
         header, latch = self.loop.header, self.loop.latches[0]
         loc = header.insts[0].loc
         first, last = (ir.Block(header.name, [ir.Value(p.type, p.name) for p in header.params]) for _ in range(2))
@@ -87,6 +87,8 @@ def find(loop, defs, edges, count: int) -> Bounds | None:
     if not tests:
         return None
     path = _Path(loop, tests, defs, edges)
+    if loop.latches[0] not in path.blocks:  # a loop inside is left where a test fails
+        return None
     probe = {x: _within(x, ends, high // 4) for x, (_, high) in ends.items()}
     limits = {}
     for x, (low, high) in path.after(probe).items():
