@@ -241,6 +241,8 @@ class FunctionEmitter(Emitter):
             self.lines[-1] += f", !llvm.loop !{number}"
         elif inst.attrs.get("unroll"):
             self.lines[-1] += f", !llvm.loop !{self.module.metadata.unrolled_loop(inst.attrs['unroll'])}"
+        elif inst.attrs.get("line"):
+            self.lines[-1] += f", !llvm.loop !{self.module.metadata.aligned_loop()}"
 
     def branch_to(self, inst):
         yes, no = inst.targets

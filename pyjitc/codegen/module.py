@@ -47,13 +47,15 @@ class Metadata:
     the group of the accesses of loops without dependences. The other nodes are made on demand: from 10 on loops that
     are not worth vectorising, from 10,001 those whose iterations are independent, from 20,001 those that are unrolled,
     from 50,001 scopes of aliases, from 60,001 lists of these, from 70,001 kinds of memory, from 80,001 domains of
-    scopes that share none. (A grid has ranges of its own from 40,001.)
+    scopes that share none, from 90,001 loops that begin at a line of the cache. (A grid has ranges of its own from
+    40,001.)
     """
 
     def __init__(self):
         self.novectorize_loops = 0
         self.vector_loops: list[tuple[int, bool]] = []  # the interleave count, whether iterations are independent
         self.unrolled_loops: list[int] = []  # into how many iterations
+        self.aligned_loops = 0
         self.branching = False  # whether an unrolled loop has branches
         self.ordered = False  # whether a loop is to be vectorised that sums floats in order
         self.scopes: dict[tuple, int] = {}  # (function, group of arrays, number in it) -> number of the alias scope
@@ -81,6 +83,11 @@ class Metadata:
         self.branching |= how == "branches"
         return 20_000 + len(self.unrolled_loops)
 
+    def aligned_loop(self) -> int:
+        """The number of new loop metadata: the loop begins at a line of the cache."""
+        self.aligned_loops += 1
+        return 90_000 + self.aligned_loops
+
     def scope_list(self, scopes) -> int:
         """The number of the metadata of a list of alias scopes; the scopes are made at their first use."""
         numbers = tuple(self.scopes.setdefault(scope, 50_001 + len(self.scopes)) for scope in scopes)
@@ -105,6 +112,9 @@ class Metadata:
             scalar = ", !3" * self.ordered  # sums that are not worth vectorising stay as they are
             parts += (f"!{n} = distinct !{{!{n}, !{30_000 + count}{scalar}}}"
                       for n, count in enumerate(self.unrolled_loops, 20_001))
+        if self.aligned_loops:
+            parts.append('!90000 = !{!"llvm.loop.align", i32 64}')
+            parts += (f"!{n} = distinct !{{!{n}, !90000}}" for n in range(90_001, 90_001 + self.aligned_loops))
         if self.scopes:
             parts.append("!50000 = distinct !{!50000}")
             for (_, _, number), n in self.scopes.items():

@@ -14,6 +14,7 @@ After:   header(i, stop): branch i != stop -> go(stop), pause
          on: take = min(rest, STRIP); poll; jump go(i + take)
          (inside another loop it polls before the branch, for the trips of the loop around it)
          go(stop): body: ... jump header(i+1, stop)
+An outermost loop of this form begins at a line of the cache: a few instructions in two lines take longer.
 A row, an innermost loop that the guard before its nest has found short enough (`versioning.py`), or one that searches a
 native list, whose items are in memory, runs to its end; the loop around it polls for the length of the row at each of
 its steps. A loop that is known to make few trips does not poll, neither one of constant length nor one for which the
@@ -225,6 +226,8 @@ class _Polls:
             unroll = (not (ordered or self.pauses or loop.parent is None and waits_for_sum(header, self.options))
                       and self.few and worth_unrolling(counted, defs))
             if self.in_order or loop.parent is None and not unroll and not ordered and in_order(loop, self.options):
+                if loop.parent is None and not loop.has_hint("novectorize"):
+                    note(loop, "line")
                 _pause(self.fn, counted, self.edges, self.defs, self.readers)
                 if not _repeats(loop):
                     self.paused.add(header)

@@ -142,6 +142,30 @@ def test_four_iterations_share_a_poll(function, args, operation, copies, polls):
     assert body.count("call preserve_mostcc i32 @pyj_signals") == polls
 
 
+def sum_of_products(points):
+    total = 0.0
+    for p in points:
+        total += p[0] * p[1]
+    return total
+
+
+def sums_of_rows(rows, out):
+    for i in range(len(rows)):
+        total = 0.0
+        for x in rows[i]:
+            total += x
+        out[i] = total
+
+
+@pytest.mark.parametrize("function, args, lines", [(sum_of_products, (np.ones((4, 2)),), 2),
+                                                   (sums_of_rows, (np.ones((4, 2)), np.zeros(4)), 1)])
+def test_an_outermost_loop_that_pauses_begins_at_a_line(function, args, lines):
+    """So does a function with loops; inner loops do not."""
+    compiled = njit(function)
+    compiled(*args)
+    assert compiled.inspect_asm(compiled.signatures[0]).count(".p2align\t6") == lines
+
+
 def refills(f):
     """The values to which the counters of a function are reset after a poll."""
     return [int(n) for n in re.findall(r"store i64 (\d+), ptr %counter", f.inspect_llvm(f.signatures[0]))]
