@@ -16,7 +16,7 @@ from ..ops.control import CONST
 from ..ops.structure import SELECT
 from ..types.kinds import Int, NpInt
 
-__all__ = ["find", "BOUND"]
+__all__ = ["find", "BOUND", "RANGES"]
 
 BOUND = 1 << 32  # the first value of such a number lies between -BOUND and BOUND
 _DEEP = 8  # the most instructions that are looked through
@@ -32,7 +32,7 @@ def find(loop, defs, edges) -> tuple[dict[ir.Value, ir.Value], dict[ir.Inst, lis
             starts[p] = entries[0][2].args[k]
     found: dict[ir.Inst, list[ir.Value]] = {}
     for inst in [inst for block in loop.blocks for inst in block.insts if starts]:
-        if inst.op.wrapping in _RANGES and inst.result.type is Int:
+        if inst.op.wrapping in RANGES and inst.result.type is Int:
             used: list[ir.Value] = []
             interval = _interval(inst.result, starts, used, _DEEP)
             if used and interval is not None and INT_MIN <= interval[0] and interval[1] <= INT_MAX:
@@ -85,7 +85,7 @@ def _interval(v, starts, used: list, depth: int):
     if inst.op is IMOD:
         divisor = _constant(inst.args[1])
         return (0, divisor - 1) if divisor is not None and divisor > 0 else None
-    compute = _RANGES.get(inst.op.wrapping or inst.op)
+    compute = RANGES.get(inst.op.wrapping or inst.op)
     if compute is None:
         return None
     x, y = (_interval(one, starts, used, depth - 1) for one in inst.args)
@@ -97,4 +97,5 @@ def _product(x, y):
     return min(ends), max(ends)
 
 
-_RANGES = {IADD: lambda x, y: (x[0] + y[0], x[1] + y[1]), ISUB: lambda x, y: (x[0] - y[1], x[1] - y[0]), IMUL: _product}
+# the intervals of sums and products of numbers in two intervals
+RANGES = {IADD: lambda x, y: (x[0] + y[0], x[1] + y[1]), ISUB: lambda x, y: (x[0] - y[1], x[1] - y[0]), IMUL: _product}

@@ -11,13 +11,12 @@ Needs: SSA.  Keeps: SSA, except of values that are used after the loop (`repair.
 """
 from __future__ import annotations
 
-import operator
-
 from ..ir import core as ir
 from ..ir.cfg import closure, reverse_postorder
 from ..ops import control, structure
-from ..ops.arith import BAND, CAST, IADD, IGE, ILE, IMUL, INT_MAX, INT_MIN, ISHR, ISUB
+from ..ops.arith import BAND, CAST, IGE, ILE, INT_MAX, INT_MIN, ISHR
 from ..types.kinds import Int, is_integer
+from .carried_bounds import RANGES
 from .ranges import type_interval
 from .rewrite import Builder, clone_blocks
 
@@ -173,13 +172,9 @@ class _Path:
         intervals = [self.get(x, known) for x in inst.args]
         if op is CAST:
             return intervals[0]
-        if op in _ENDS:
-            found = [_ENDS[op](m, n) for m in intervals[0] for n in intervals[1]]
-            return min(found), max(found)
+        if op in RANGES:
+            return RANGES[op](*intervals)
         if op is ISHR:
             least, most = intervals[1]
             return (min(intervals[0][0], 0), max(intervals[0][1], 0)) if least >= 0 and most < 64 else top
         return top
-
-
-_ENDS = {IADD: operator.add, ISUB: operator.sub, IMUL: operator.mul}  # operations whose extremes are those of the ends

@@ -290,11 +290,11 @@ class _Polls:
         definitions: dict[ir.Value, dict[ir.Block, ir.Value]] = {}
         bounded = False
         for loop in loops:
-            bounds = None
+            bounds, count = None, _copies_of(loop)
             if any(block.insts[-1].attrs.get("likely") is True for block in loop.blocks):
-                bounds = grown.find(loop, Definitions(fn), in_edges(fn.blocks), _copies_of(loop))
+                bounds = grown.find(loop, Definitions(fn), in_edges(fn.blocks), count)
             bounded |= bounds is not None
-            definitions.update(_copied(fn, loop, number, readers, bounds))
+            definitions.update(_copied(fn, loop, count, number, readers, bounds))
         fn.blocks = reverse_postorder(fn)
         if bounded:  # the copies without tests do not reach the blocks behind these
             reached = set(fn.blocks)
@@ -461,8 +461,8 @@ def _copies_of(loop) -> int:
     return 2 if any([_goes_on_while_equal(block.insts[-1], loop) for block in loop.blocks]) else _COPIES
 
 
-def _copied(fn, loop, number, readers, bounds) -> dict[ir.Value, dict[ir.Block, ir.Value]]:
-    """Unroll a loop to a few copies of its body, with one poll for all: each copy but the last continues with the
+def _copied(fn, loop, count, number, readers, bounds) -> dict[ir.Value, dict[ir.Block, ir.Value]]:
+    """Unroll a loop to `count` copies of its body, with one poll for all: each copy but the last continues with the
     next one.
     Before:  header: ... branch -> latch, out              latch: poll; jump header
     After:   header: ... branch -> latch, out              latch: jump header'
@@ -470,7 +470,7 @@ def _copied(fn, loop, number, readers, bounds) -> dict[ir.Value, dict[ir.Block, 
     Returns the new definitions of values that are used after the loop, for `repair`. number: block -> its place in the
     order. bounds: None, or the intervals from which no test of the copies can fail."""
     blocks = sorted(loop.blocks, key=number.__getitem__)
-    values: list[dict[ir.Value, ir.Value]] = [{} for _ in range(_copies_of(loop) - 1)]
+    values: list[dict[ir.Value, ir.Value]] = [{} for _ in range(count - 1)]
     copies = [dict(zip(blocks, blocks)), *[clone_blocks(blocks, one) for one in values]]
     more = [] if bounds is None else [bounds.apply(fn, copies, blocks)]
     for copy, following in zip(copies, [*copies[1:], copies[0]]):
