@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from ..ops.memory import ROWS
 
-__all__ = ["copy", "dot", "eights", "product", "rows"]
+__all__ = ["copy", "dot", "eights", "product", "rows", "strided"]
 
 
 def _dot_chunk(t: str, name: str, at: str, total: str, backwards: bool) -> str:
@@ -305,6 +305,43 @@ done:
 {chr(10).join(halves)}
   %result = extractelement <1 x {t}> %s1, i64 0
   ret {t} %result
+}}"""
+
+
+def strided(t: str) -> str:
+    """As `eights`, for numbers that are `step` bytes apart. The running sums are no vector: a vector would have to be
+    put together."""
+    def lines(form: str) -> str:
+        return "\n".join(form.format(k=k) for k in range(8))
+
+    def added(step: int) -> str:
+        return "\n".join(f"  %r{j}.{2 * step} = fadd {t} %r{j}.{step}, %r{j + step}.{step}"
+                         for j in range(0, 8, 2 * step))
+
+    return f"""
+define internal {t} @pyj_strided_{t}(ptr %a, i64 %n, i64 %step) nounwind {{
+  %group = shl i64 %step, 3
+{lines("  %d{k} = mul i64 %step, {k}")}
+{lines("  %p{k} = getelementptr i8, ptr %a, i64 %d{k}")}
+{lines(f"  %f{{k}} = load {t}, ptr %p{{k}}")}
+  br label %test
+test:
+  %k = phi i64 [ 8, %0 ], [ %next, %more ]
+  %at = phi ptr [ %a, %0 ], [ %on, %more ]
+{lines(f"  %r{{k}}.1 = phi {t} [ %f{{k}}, %0 ], [ %s{{k}}, %more ]")}
+  br i1 (icmp ult i64 %k, %n), label %more, label %done
+more:
+  %on = getelementptr i8, ptr %at, i64 %group
+{lines("  %q{k} = getelementptr i8, ptr %on, i64 %d{k}")}
+{lines(f"  %x{{k}} = load {t}, ptr %q{{k}}")}
+{lines(f"  %s{{k}} = fadd {t} %r{{k}}.1, %x{{k}}")}
+  %next = add i64 %k, 8
+  br label %test
+done:
+{added(1)}
+{added(2)}
+{added(4)}
+  ret {t} %r0.8
 }}"""
 
 

@@ -56,6 +56,8 @@ class _Texts(dict):
             made = elements.copy(of, _SIZES[of])
         elif kind == "eights":
             made = elements.eights(of)
+        elif kind == "strided":
+            made = elements.strided(of)
         elif kind == "dot":
             made = elements.dot(of)
         elif kind == "rows":

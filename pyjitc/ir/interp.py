@@ -295,17 +295,18 @@ class _Machine:
     do_stretched = do_flat
 
     def do_is_array(self, inst, *index):
-        return self.row(index, inst.attrs["type"]) is not None
+        return self.row(index, inst.attrs["type"], inst.attrs["unit"]) is not None
 
     def do_row(self, inst, *index):
-        return self.row(index, inst.attrs["type"])
+        return self.row(index, inst.attrs["type"], inst.attrs["unit"])
 
-    def row(self, index, t):
-        """The elements of a row from an index on, where the tree is one contiguous array; else None."""
+    def row(self, index, t, unit):
+        """The elements of a row from an index on, where the tree is an array; else None. unit: they must follow each
+        other."""
         tree, operands = self.nests[-1]
         x = None if hasattr(tree, "parts") else operands[tree.index]
-        if (not isinstance(x, np.ndarray) or not x.ndim or x.dtype != dtype_of(t) or x.strides[-1] != x.itemsize
-                or x.shape[-1] == 1):
+        if (not isinstance(x, np.ndarray) or not x.ndim or x.dtype != dtype_of(t) or x.shape[-1] == 1
+                or unit and x.strides[-1] != x.itemsize):
             return None
         *own, first = index[len(index) - x.ndim:]
         return x[tuple(0 if n == 1 else i for i, n in zip(own, x.shape))][first:]

@@ -149,6 +149,14 @@ def _notes(e, inst) -> str:
     return notes
 
 
+def _sum_eights_lower(e, inst, a, n):
+    array = inst.args[0].type
+    t = e.scalar(array.dtype)
+    if array.layout == "C":
+        return [e.assign(f"call {t} {e.helper(f'pyj_eights_{t}')}(ptr {a[0]}, i64 {n[0]})")]
+    return [e.assign(f"call {t} {e.helper(f'pyj_strided_{t}')}(ptr {a[0]}, i64 {n[0]}, i64 {a[-1]})")]
+
+
 def _alone_lower(e, inst):
     e.line(f"call void @llvm.experimental.noalias.scope.decl(metadata {e.scopes((inst.attrs['group'], ALONE))})")
     return []
@@ -641,11 +649,10 @@ ROW_COPY = Op("row_copy", lambda types, attrs: None, reads(ELEMENTS) | writes(EL
               doc="(to, from, *index, n): copy the first n elements of the row at `index`; the arrays share no "
                   "memory, and the elements of a row are contiguous in both", traits=KEEPS_NONE)
 SUM_EIGHTS = Op("sum_eights", lambda types, attrs: types[0].dtype, reads(ELEMENTS), partials=NO_RULE,
-                lower=lambda e, inst, a, n: [e.assign("call {0} {1}(ptr {2}, i64 {3})".format(
-                    t := e.scalar(inst.args[0].type.dtype), e.helper(f"pyj_eights_{t}"), a[0], n[0]))],
-                doc="the sum of the first n elements, 8 at least and a multiple of 8, of a contiguous array of "
-                    "float32 or float64, computed in eight running sums, which are then added in pairs",
-                                  traits=KEEPS_NONE)
+                lower=_sum_eights_lower,
+                doc="the sum of the first n elements, 8 at least and a multiple of 8, of an array of float32 or "
+                    "float64 of one axis, computed in eight running sums, which are then added in pairs",
+                traits=KEEPS_NONE)
 ARRAY_COPY = Op("array_copy", lambda types, attrs: Array(types[1].dtype, types[1].ndim),
                 RAISES | reads(ELEMENTS) | ALLOCATES,
                 lower=_copy_lower, partials=STRUCTURAL, doc="where the condition holds, a copy of an array of at most "

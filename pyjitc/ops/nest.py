@@ -199,13 +199,14 @@ ELEMENT_STRETCHED = _hole("element_stretched", None, reads(ELEMENTS),
 UNIT = _hole("unit", Bool, PURE, "whether one loop serves all operands and the target: along the last axis their "
              "elements follow each other, repeat, or have a step for which LLVM makes a loop of its own")
 FLAT = _hole("flat", Bool, PURE, "whether every array operand is contiguous and has the shape (n...)")
-IS_ARRAY = _hole("is_array", Bool, PURE, "whether the tree is an array of {type} and nothing else, whose elements "
-                 "follow each other from the index on")
+IS_ARRAY = _hole("is_array", Bool, PURE, "whether the tree is an array of {type} and nothing else; {unit}: whose "
+                 "elements follow each other from the index on")
 REPEATED = _hole("repeated", Bool, PURE, "whether the nest is in a loop that changes its arrays, where they may be "
                  "short rows, and an element takes {most} operations or fewer")
-ROW = Op("row", lambda types, attrs: Array(attrs["type"], 1), PURE, lower=_never, partials=STRUCTURAL,
+ROW = Op("row", lambda types, attrs: Array(attrs["type"], 1, "C" if attrs["unit"] else "A"), PURE, lower=_never,
+         partials=STRUCTURAL,
          doc="an array of elements of {type} that begins at an index, for operations that are told how many elements "
-             "to read: its own length is meaningless")
+             "to read: its own length is meaningless; {unit}: its elements follow each other")
 OVERLAPS = _hole("overlaps", Bool, PURE,
                  "whether writing into the array could change elements of operands before they are read")
 SAVE = Op("save", lambda types, attrs: None, writes(ELEMENTS), lower=_never, partials=STRUCTURAL,

@@ -277,33 +277,34 @@ class _Expansion:
         if op is FLAT:
             return b.all(self.flat(b, args))
         if op is IS_ARRAY:
-            return b.const(Bool, self.is_array(args, hole.attrs["type"]))
+            return b.const(Bool, self.is_array(args, hole.attrs["type"], hole.attrs["unit"]))
         if op is REPEATED:
             return b.const(Bool, self.repeated and size_of(self.inst.attrs["tree"]) <= hole.attrs["most"])
         if op is ROW:
-            return self.row(b, args, Array(hole.attrs["type"], 1))
+            return self.row(b, args, Array(hole.attrs["type"], 1, "C" if hole.attrs["unit"] else "A"))
         return self.overlaps(b, args[0])
 
-    def is_array(self, index, t) -> bool:
+    def is_array(self, index, t, unit: bool) -> bool:
         tree = self.inst.attrs["tree"]
         if type(tree) is not Leaf or tree.index not in self.arrays:
             return False
-        array, axes, step = self.view(tree.index, len(index), True)
+        array, axes, step = self.view(tree.index, len(index), unit)
         return (step is None and array.type.dtype is t and array.type.aligned and len(index) - 1 in axes
-                and is_settled(self.before, array))
+                and (not unit or is_settled(self.before, array)))
 
     def row(self, b, index, t):
-        if not self.is_array(index, t.dtype):
+        unit = t.layout == "C"
+        if not self.is_array(index, t.dtype, unit):
             b.op(s.UNDEF, type=t)
             b.insts[-1].attrs["type"] = t
             return b.insts[-1].result
-        array, axes, _ = self.view(self.inst.attrs["tree"].index, len(index), True)
-        offset = b.const(Int, 0)
+        array, axes, _ = self.view(self.inst.attrs["tree"].index, len(index), unit)
+        offset = step = b.const(Int, 0)
         for axis, k in enumerate(axes):
-            stride = (b.const(Int, m.item_bytes(t.dtype)) if k == len(index) - 1
-                      else b.int(m.ARRAY_STRIDE, array, axis=axis))
-            offset = b.int(a.IADD, offset, b.int(a.IMUL, index[k], stride))
-        found = b.op(m.ARRAY_VIEW, array, offset, b.const(Int, 1), b.const(Int, m.item_bytes(t.dtype)), type=t)
+            step = (b.const(Int, m.item_bytes(t.dtype)) if unit and k == len(index) - 1
+                    else b.int(m.ARRAY_STRIDE, array, axis=axis))
+            offset = b.int(a.IADD, offset, b.int(a.IMUL, index[k], step))
+        found = b.op(m.ARRAY_VIEW, array, offset, b.const(Int, 1), step, type=t)
         b.insts[-1].attrs["type"] = t
         return found
 

@@ -1,5 +1,6 @@
 """Sums of several trips of an outer loop in one inner loop: values, and where the loops stay as they are."""
 import math
+import re
 
 import numpy as np
 import pytest
@@ -172,7 +173,41 @@ def windows(out, a, x):
         out[i] = t / width
 
 
-JOINED = [products, backwards, total, two_sums, rows, left_early, distances, written_before, windows]
+def columns(out, a, x):
+    for j in range(min(len(out), a.shape[1])):
+        t = 0.0
+        for i in range(a.shape[0]):
+            t += a[i, j] * (i + 1)
+        if t > 30.0:
+            continue
+        out[j] = t / a.shape[0]
+
+
+def column_views(out, a, x):
+    for j in range(min(len(out), a.shape[1])):
+        out[j] = a[:, j].sum() - x[j]
+
+
+def much_around(out, a, x):
+    """The code around the inner loop is not copied for each trip."""
+    s = 0.0
+    for i in range(a.shape[0]):
+        t = 0.0
+        for j in range(a.shape[1]):
+            t += a[i, j] * x[j]
+        if t > 1.0:
+            s += math.sqrt(t) * 0.5 - t * t * 0.25 + s * 1e-3
+        elif t < -1.0:
+            s -= math.sqrt(-t) * 0.25 + t * 0.125 - s * 1e-4
+        else:
+            s = s * 0.5 + t * 2.0 - t * t * t + abs(t - s)
+        if s > 100.0:
+            s = s * 0.25 - 3.0 * t + min(s, t) * 0.5
+        out[i] = s + t * 0.5 - (s - t) * (s + t) * 1e-3
+
+
+JOINED = [products, backwards, total, two_sums, rows, left_early, distances, written_before, windows, columns,
+          column_views, much_around]
 
 
 @pytest.mark.parametrize("function", [
@@ -193,6 +228,40 @@ def test_values(function):
             assert np.array_equal(result, expected), (n, m, row)
             assert np.array_equal(found[0], want[0]) and np.array_equal(found[1], want[1]), (n, m, row)
     assert joined(compiled) == (function in JOINED)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_columns_are_summed_in_vectors(dtype):
+    """Sums of neighbouring columns are lanes of a vector, in arrays of any layout, and no lane is another's."""
+    def sums(a, out):
+        for j in range(a.shape[1]):
+            t = a[0, j]
+            for i in range(1, a.shape[0]):
+                t += a[i, j] * a[i, j]
+            out[j] = t
+
+    compiled, base = njit(sums), np.random.default_rng(8).normal(size=(40, 90)).astype(dtype)
+    for a in (base, base[:3, :17].copy(), base[:9, :16], np.asfortranarray(base[:5]), base[::-2, ::-3], base[:1]):
+        found, want = np.zeros(a.shape[1], dtype), np.zeros(a.shape[1], dtype)
+        compiled(a, found)
+        sums(a, want)
+        assert np.array_equal(found, want)
+    for rows in range(4):  # the result is part of what is summed
+        found, want = base.copy(), base.copy()
+        compiled(found, found[rows])
+        sums(want, want[rows])
+        assert np.array_equal(found, want)
+    text = compiled.inspect_llvm(compiled.signatures[0])
+    assert re.search(r"fadd <\d+ x (double|float)>", text)
+
+
+@pytest.mark.parametrize("function", [products, much_around])
+def test_code_around_the_inner_loop(function):
+    """It is copied for each of the joined trips where it is short."""
+    compiled = njit(function)
+    compiled(np.zeros(9), np.ones((9, 4)), np.ones(4))
+    (text,) = compiled._inspect("opt", None).values()
+    assert ("sums_groups" in text, "sums_ask" in text) == (function is products, function is much_around)
 
 
 @pytest.mark.filterwarnings("ignore:invalid value", "ignore:divide by zero")

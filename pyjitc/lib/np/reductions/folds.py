@@ -14,7 +14,7 @@ import numpy as np
 
 from ....infer.meaning import Apply, Const
 from ....ops.arith import FADD, IADD, ILT, IMUL, ISUB
-from ....ops.memory import ARRAY_LOAD, ARRAY_STORE, ARRAY_VIEW, HIDDEN, SUM_EIGHTS, item_bytes
+from ....ops.memory import ARRAY_LOAD, ARRAY_STORE, ARRAY_STRIDE, ARRAY_VIEW, HIDDEN, SUM_EIGHTS, item_bytes
 from ....ops.math import FMAX_NUMBER, FMIN_NUMBER
 from ....ops.parallel import INDEPENDENT
 from ....ops.nest import ELEMENT, ELEMENT_UNIT, FLAT, IS_ARRAY, REPEATED, ROW, UNIT
@@ -143,7 +143,7 @@ def running(t):
 
 @outlined
 def block(a, n, how):
-    """The fold of the first n elements of a buffer, with eight running results."""
+    """The fold of the first n elements of a row, with eight running results."""
     limit = limit_of(a.dtype)
     n = SELECT(ILT(n, limit), n, limit)  # n is not larger; with this the compiler knows it, and loops need no polls
     if n < running(a.dtype):
@@ -193,7 +193,7 @@ def brief_row(total, index, n, how, unit, t):
 
 @outlined
 def long_row(a, count):
-    """The pairwise sum of the first elements of a buffer: halves of halves down to blocks."""
+    """The pairwise sum of the first elements of a row: halves of halves down to blocks."""
     if count <= limit_of(a.dtype):
         return block(a, count, "sum")
     half = half_of(count, a.dtype)
@@ -202,9 +202,9 @@ def long_row(a, count):
 
 @intrinsic
 def part_of(a, low):
-    """The buffer from element `low` on. The length of the result is always 1, and must not be used."""
-    size = Const(Int, item_bytes(a.type.dtype))
-    return Apply(ARRAY_VIEW, a, Apply(IMUL, low, size), Const(Int, 1), size, type=a.type)
+    """The row from element `low` on. The length of the result is always 1, and must not be used."""
+    step = Const(Int, item_bytes(a.type.dtype)) if a.type.layout == "C" else Apply(ARRAY_STRIDE, a, axis=0)
+    return Apply(ARRAY_VIEW, a, Apply(IMUL, low, step), Const(Int, 1), step, type=a.type)
 
 
 def sum_tangent(a, count, a_t, count_t):
@@ -222,7 +222,7 @@ derivatives(long_row, sum_tangent, sum_adjoint, of_complex=True)
 
 
 def pairwise_row(index, first, n, how, unit, t, room):
-    """The pairwise sum of n elements that are computed, or not contiguous in memory. The recursion is written as a
+    """The pairwise sum of n elements that are computed. The recursion is written as a
     loop: `spans` is a stack of the remaining parts (start and count; count -1: add the last two sums), `sums` holds the
     sums so far."""
     buffer, spans, sums = room
@@ -282,12 +282,14 @@ def push(spans, at, start, count):
 def row(total, index, n, how, unit, t, room):
     """`total` combined with the elements of the row."""
     if is_pairwise(how, t):
-        if unit and IS_ARRAY(*index, 0, type=t):
+        if unit and IS_ARRAY(*index, 0, type=t, unit=True):
             if n < running(t):
                 return brief_row(total, index, n, how, unit, t)
-            return combine(how, total, long_row(ROW(*index, 0, type=t), n))
+            return combine(how, total, long_row(ROW(*index, 0, type=t, unit=True), n))
         if REPEATED(most=CHEAP) and n < running(t):
             return brief_row(total, index, n, how, unit, t)
+        if not unit and IS_ARRAY(*index, 0, type=t, unit=False):
+            return combine(how, total, long_row(ROW(*index, 0, type=t, unit=False), n))
         return combine(how, total, pairwise_row(index, 0, n, how, unit, t, room))
     if how in ("fmin", "fmax"):
         return combine(how, total, number_row(index, n, how, unit, t))
@@ -321,14 +323,16 @@ def folded(shape, how, t):
 def pairwise(shape, how, t):
     """Template: the sum of one row."""
     n = shape[0]
-    if UNIT(n) and IS_ARRAY(0, type=t):
+    if UNIT(n) and IS_ARRAY(0, type=t, unit=True):
         if (n > 0) & (n < running(t)):
             return few((), n, how, t)
-        return combine(how, identity(how, t), long_row(ROW(0, type=t), n))
+        return combine(how, identity(how, t), long_row(ROW(0, type=t, unit=True), n))
     if REPEATED(most=CHEAP) and n < running(t):
         return brief_row(None, (), n, how, False, t)
     if UNIT(n):
         return combine(how, identity(how, t), pairwise_row((), 0, n, how, True, t, room_of(shape, how, t)))
+    if IS_ARRAY(0, type=t, unit=False):
+        return combine(how, identity(how, t), long_row(ROW(0, type=t, unit=False), n))
     return combine(how, identity(how, t), pairwise_row((), 0, n, how, False, t, room_of(shape, how, t)))
 
 
@@ -362,8 +366,8 @@ def sum_of_parts(index, n, how, unit, t):
             half = half_of(count, t)
             low, count = (IADD(low, half), ISUB(count, half)) if k & bit else (low, half)
             bit >>= 1
-        if unit and IS_ARRAY(*index, 0, type=t):
-            total = long_row(ROW(*index, low, type=t), count)
+        if unit and IS_ARRAY(*index, 0, type=t, unit=True):
+            total = long_row(ROW(*index, low, type=t, unit=True), count)
         else:
             total = pairwise_row(index, low, count, how, unit, t, room_of((count,), how, t))
         ARRAY_STORE(parts, k, total)

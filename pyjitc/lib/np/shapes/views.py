@@ -176,7 +176,9 @@ def view(a: Expr, items: list[Expr], dots: bool) -> Expr:
             contiguous = contiguous and led
             fortran = False
             at = Apply(CHECK_INDEX, as_int(x), n, axis=axis)
-            moved = Apply(IMUL, at, stride)
+            # an axis of length 1 may have any stride, but then the index is 0
+            is_unit = axis == {"C": a.type.ndim - 1, "F": 0}.get(a.type.layout)
+            moved = Apply(IMUL, at, Const(Int, item_bits(a.type.dtype) // 8) if is_unit else stride)
             offset = moved if offset is None else Apply(IADD, offset, moved)
         axis += 1
     ndim = len(shape)
