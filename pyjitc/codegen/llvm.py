@@ -15,7 +15,7 @@ from importlib.machinery import PathFinder
 
 from ..base import pages
 from ..base.lazy import lazy
-from .partition import BODY, FORM, LIBRARY, ORDERED, PACKS, REMAINDERS
+from .partition import BODY, FORM, LIBRARY, ORDERED, PACKS, REMAINDERS, STEPS
 
 importing = lazy("importlib.util")  # for installations that the search path alone does not find
 
@@ -179,13 +179,17 @@ class Machine:
         lib = _library()
         error = c_void_p()
         # On x86 loop strength reduction takes a third of the emission, for computations that addressing modes do as
-        # well, unless a loop was unrolled. Region splitting of live ranges takes four fifths of the emission of a
-        # function of 1,000 lines at LLVM's own budget, and makes its code larger by half. The options are those of the
-        # process, and are restored. Setting one takes 0.1 ms. The copies of a loop with branches need fewer jumps where
-        # short blocks are duplicated, as at LLVM's level 3. On x86 LLVM would also turn the selects in these copies,
-        # such as the greater of two numbers, into branches, which are predicted badly.
-        options = ([(b"-tail-dup-placement-threshold=4", b"-tail-dup-placement-threshold=2")] if module.unrolled
-                   else [(b"-disable-lsr=1", b"-disable-lsr=0")])
+        # well, unless a loop was unrolled or computes the sums of several rows. Region splitting of live ranges takes
+        # four fifths of the emission of a function of 1,000 lines at LLVM's own budget, and makes its code larger by
+        # half. The options are those of the process, and are restored. Setting one takes 0.1 ms. The copies of a loop
+        # with branches need fewer jumps where short blocks are duplicated, as at LLVM's level 3. On x86 LLVM would also
+        # turn the selects in these copies, such as the greater of two numbers, into branches, which are predicted
+        # badly.
+        options = []
+        if not (module.unrolled or module.steps):
+            options.append((b"-disable-lsr=1", b"-disable-lsr=0"))
+        if module.unrolled:
+            options.append((b"-tail-dup-placement-threshold=4", b"-tail-dup-placement-threshold=2"))
         if module.unrolled and self.x86:
             options.append((b"-x86-cmov-converter=0", b"-x86-cmov-converter=1"))
         if module.large:
@@ -210,7 +214,8 @@ class Module:
         error = c_void_p()
         self.large, self.huge = len(text) > _LARGE, len(text) > _HUGE
         self.unrolled = "llvm.loop.unroll.count" in text
-        self.packs, self.remainders, self.ordered = PACKS in text, REMAINDERS in text, ORDERED in text
+        self.packs, self.steps, self.remainders, self.ordered = [
+            mark in text for mark in (PACKS, STEPS, REMAINDERS, ORDERED)]
         self.allocates = " = alloca " in text  # otherwise the pass that removes variables in memory has nothing to do
         self.pointer = lib.ParseAssembly(lib.context, text.encode(), byref(error))
         message = _take(error)

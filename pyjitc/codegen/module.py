@@ -165,6 +165,7 @@ class Module:
         self.tables: dict[tuple, int] = {}
         self.arrays: dict[tuple, str] = {}  # constants in memory: (type of the elements, their texts) -> symbol
         self.packs = False  # whether scalars of some function may be combined to vectors
+        self.steps = False  # whether addresses in loops of some function are computed from those before
         self.metadata = Metadata()
         self.strided: ir.Function | None = None  # the function of which the entry calls a second copy (native.py)
         self.has_cores = False  # whether `strided` is the loop of a generalised ufunc
@@ -239,6 +240,7 @@ class Module:
         """Add a function with the text `body`; wide: its text with the loops in vectors, if it has one."""
         formed = partition.FORM in body
         self.packs |= fn.flags.packs
+        self.steps |= fn.flags.steps
         inlines = any([i.op is control.INVOKE and _may_be_inlined(i.attrs["callee"])
                        for block in fn.blocks for i in block.insts])
         self.skips_loop_passes.append(fn.flags.skips_loop_passes and not formed and not inlines)
@@ -297,6 +299,8 @@ class Module:
         text = declared(self.definitions(), *self.novectorize)
         if self.packs:
             text = partition.PACKS + text
+        if self.steps:
+            text = partition.STEPS + text
         if self.metadata.branching:
             text = partition.REMAINDERS + text
         if self.metadata.ordered:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 __all__ = ["joined", "with_forms", "parted", "LINE", "FORMS", "FORM", "FEW_PASSES", "FEWEST",
-           "PACKS", "REMAINDERS", "LIBRARY", "ORDERED", "BODY"]
+           "PACKS", "STEPS", "REMAINDERS", "LIBRARY", "ORDERED", "BODY"]
 
 LINE = "\n; novectorize\n"
 FORMS = "\n; forms\n"  # marks the definitions of forms.py
@@ -20,6 +20,7 @@ LIBRARY = "pyjitc_library_"  # the prefix of the names of library functions that
 BODY = "pyjitc_body"  # what a stub that is a module of its own calls; the prefix of the name of that function
 ORDERED = "\n; ordered\n"  # in a text: LLVM vectorises loops that sum floats in order
 PACKS = "\n; packs\n"  # in a text: LLVM combines scalars to vectors
+STEPS = "\n; steps\n"  # in a text: LLVM reduces the strength of addresses in loops
 FEW_PASSES = "\n; few passes\n"  # in a text: a few passes are enough for the whole module
 FEWEST = f"\n; not combined{FEW_PASSES}"  # and among these the pass that combines instructions is not needed
 _DEFINED = r"(?m)^define (internal )?(.*?@([\w.]+)\(.*(?:\n {8,}.*)?\)) .*\{$"  # parameters may take two lines

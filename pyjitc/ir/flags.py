@@ -89,8 +89,14 @@ class FunctionFlags(Named):
     module have this flag or the one above."""
 
     packs: bool = False
-    """Loops store several elements of an array in each iteration, which may be contiguous: LLVM is to combine such
-    stores to vectors. Set by passes/polling.py; codegen/module.py sets the option for the module."""
+    """Loops store several elements of an array in each iteration, which may be contiguous, or add several to sums of
+    their own: LLVM is to combine these to vectors. Set by passes/polling.py and passes/joined_sums.py;
+    codegen/module.py sets the option for the module."""
+
+    steps: bool = False
+    """LLVM computes addresses in loops from those of the iteration before (loop strength reduction), as it does where a
+    loop is unrolled. Set by passes/joined_sums.py and passes/polling.py; codegen/module.py sets the option for the
+    module."""
 
     narrow: bool = False
     """LLVM prefers vectors of 256 bits in the function, also on a processor that has longer ones: the lengths of its

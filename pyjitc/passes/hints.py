@@ -19,7 +19,7 @@ from .rewrite import Builder
 
 __all__ = ["adds_in_order", "in_order", "is_independent_nest", "is_straight_line", "is_strided", "note", "note_columns",
            "note_independent", "note_ordered", "note_vectors", "of_numbers", "one_by_one", "only_counts", "packs",
-           "size", "strided_accesses", "waits_for_sum", "walk", "worth_unrolling"]
+           "size", "strided_accesses", "sums_integers", "waits_for_sum", "walk", "worth_unrolling"]
 
 _TIGHT = 18  # most instructions of a loop with index checks that is unrolled
 _BRANCHY = 32  # most operations of a loop that branches and is unrolled
@@ -29,6 +29,7 @@ _SMALL = 42
 _HIDDEN = 2  # most checks of indices in a trip that waits for a sum
 # What else such a trip may consist of: all but divisions and functions, which LLVM computes in vectors.
 _BESIDE_SUM = frozenset((control.CONST, IADD, ISUB, IGT, FADD, FSUB, FMUL, ARRAY_LOAD, CAST, DUAL_MAKE, DUAL_WIDE))
+_OF_SUM = frozenset((control.CONST, control.JUMP, control.BRANCH, IADD, IGT, ARRAY_LOAD, CAST))
 _TINY = 14  # most operations of a loop that keeps two vectors in flight, because its loop overhead would be noticeable
 
 
@@ -267,6 +268,12 @@ def _is_row(loop) -> bool:
     rows = loop.parent.header.params if loop.parent is not None else ()
     return any([not set(rows).isdisjoint(inst.args) for block in loop.blocks for inst in block.insts
                 if inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE])
+
+
+def sums_integers(loop) -> bool:
+    """Whether a loop in another one only adds up elements that are NumPy's integers."""
+    return loop.parent is not None and any([isinstance(p.type, NpInt) for p in loop.header.params]) and all(
+        [inst.op in _OF_SUM for block in loop.blocks for inst in block.insts])
 
 
 def size(loop) -> int:

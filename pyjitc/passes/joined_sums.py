@@ -61,8 +61,7 @@ def run(fn: ir.Function, options=Options()) -> None:
     found = [one for one in [_Sums.of(fn, loop, defs, edges, aliases, options) for loop in outer] if one is not None]
     for one in found:
         fn.blocks += one.join_groups() if one.copied else one.join()
-        if one.copied and one.in_vectors:
-            fn.flags = fn.flags._replace(packs=True)
+        fn.flags = fn.flags._replace(steps=True, packs=fn.flags.packs or one.copied and one.in_vectors)
     if found:
         fn.blocks = reverse_postorder(fn)
 

@@ -48,7 +48,7 @@ from ..types.kinds import Int
 from .counted import FEW, Definitions, affine, counts_down, find, step_of
 from .hints import (
     in_order, is_straight_line, note, note_columns, note_independent, note_ordered, note_vectors, of_numbers,
-    one_by_one, only_counts, packs, size, strided_accesses, waits_for_sum, walk, worth_unrolling,
+    one_by_one, only_counts, packs, size, strided_accesses, sums_integers, waits_for_sum, walk, worth_unrolling,
 )
 from .rewrite import Builder, clone_blocks, split_edge
 
@@ -264,6 +264,8 @@ class _Polls:
         note_independent(loop, loop.header in self.short, self.in_order)
         if loop.header in self.varying:
             note(loop, "interleave", 1)  # more vectors in flight would often leave all iterations to the remainder
+            if sums_integers(loop):  # so short a row is read as fast as its address is known
+                self.fn.flags = self.fn.flags._replace(steps=True)
         columns = note_columns(loop, self.defs)
         if columns and loop.header in self.uneven and not any("unroll" in b.insts[-1].attrs for b in loop.latches):
             # Elements of a column are loaded one by one, which keeps a processor busy with one vector. With two, or

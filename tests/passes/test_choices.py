@@ -64,6 +64,6 @@ def test_a_range_from_a_negative_number_is_no_choice():
     image, kernel = np.arange(9.0), np.array([1.0, 2.0, 0.5])
     agree(filtered, image, kernel, np.zeros(9), compiled=compiled)
     text = str(compiled._inspect("opt", None))
-    # in the fast copy of the loop for each of the sums that are computed at once, and for the rest, and in the copy with
+    # in the fast copy of the loop for each of the sums that are computed at once and for the rest, and in the copy with
     # all checks
     assert text.count("array_store") == 8 + 1 + 1

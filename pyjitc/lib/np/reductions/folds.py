@@ -31,6 +31,7 @@ BLOCK = 128
 BRIEF = 16  # the most elements of a row that is folded in a loop without vectors and polls
 LOAD_PARALLEL, STORE_PARALLEL = (partial(op, parallel=True) for op in (ARRAY_LOAD, ARRAY_STORE))
 CHEAP = 8  # the most operations of an element for which there is extra code for few elements
+CONVERSION = 4  # the most operations of an element that is converted to another dtype
 LEVELS = 6  # levels of halving of a sum on several threads; each part is longer than a part that is not halved further
 PARTS = 1 << LEVELS
 LARGE = 1 << 16  # the least number of elements of a sum that is computed on several threads
@@ -297,7 +298,7 @@ def row(total, index, n, how, unit, t, room):
         return combine(how, total, extreme_row(index, n, how, unit, t))
     if t.kind == "f" and how == "prod" and unit and REPEATED(most=0) and (n > 0) & (n < 8):
         return combine(how, total, few(index, n, how, t))
-    if t.kind in "biu" and unit and REPEATED(most=0):
+    if t.kind in "biu" and unit and REPEATED(most=CONVERSION):
         if n <= BRIEF:
             if how == "any" or how == "all":
                 return combine(how, total, answer(index, n, how, t))
