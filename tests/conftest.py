@@ -29,11 +29,15 @@ _LARGE = 100_000  # characters of LLVM's text
 os.environ["PYJITC_VERIFY"] = "1"
 os.environ["PYJITC_CACHE_DIR"] = os.path.join(os.devnull, "nowhere")
 
-from pyjitc.codegen import link  # noqa: E402  # behind the variables, which the package reads
+from pyjitc.codegen import link, shared  # noqa: E402  # behind the variables, which the package reads
 
-_to_object, _optimised_up_to = link.to_object, float("inf")
+_to_object, _image, _optimised_up_to = link.to_object, shared.image, float("inf")
 link.to_object = lambda text, target, level=link.LEVEL: _to_object(
     text, target, level if len(text) <= _optimised_up_to else 0)
+# Images of the library are kept on disk by their text and their level. Without this, programs that run from the same
+# tree later would find images for which the optimiser was left out. The final text, which has declarations, is longer.
+shared.image = lambda source, target, level=0, kind=".o": _image(
+    source, target, level if len(source) <= _optimised_up_to / 2 else 0, kind)
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

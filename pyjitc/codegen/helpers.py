@@ -208,7 +208,8 @@ def search_of(name: str) -> str:
 def is_often_called(name: str) -> bool:
     """Whether LLVM optimises the helper together with the code around it. Helpers that free native objects (R) keep
     the memory for new objects of the same module."""
-    return name.startswith(("pyj_dot_", "pyj_rows_", "pyj_product_", "pyj_copy_", "pyj_native_dead_")) or (
+    return name.startswith(("pyj_dot_", "pyj_rows_", "pyj_product_", "pyj_strided_", "pyj_copy_",
+                            "pyj_native_dead_")) or (
         name.startswith(("pyj_native_free_", "pyj_drop_")) and "R" in name)
 
 

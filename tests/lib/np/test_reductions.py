@@ -293,6 +293,53 @@ def test_sums_along_other_axes_than_the_last_need_no_buffers():
         assert text.count("array_new") + text.count("frame_array") == count
 
 
+def total(a):
+    return a.sum()
+
+
+def columns_folded(a, out):
+    for j in range(a.shape[1]):
+        out[j] = a[:, j].sum() - a[::-2, j].mean()
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "complex128"])
+def test_sums_of_elements_that_are_not_neighbours(dtype):
+    """They are pairwise, too, and are read where they are, without a buffer."""
+    values = np.random.default_rng(5).normal(size=6000)
+    base = (values[::2] + 1j * values[1::2] if dtype.startswith("c") else values).astype(dtype)
+    whole, columns = njit(total), njit(columns_folded)
+    for n in (0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 63, 64, 65, 127, 128, 129, 136, 255, 256, 257, 300, 999):
+        for a in base[:2 * n:2], base[3 * n:0:-3], base[:n][::-1]:
+            agree(total, a, compiled=whole)
+    for n in (2, 5, 8, 20, 130, 300):
+        a = base[:n * 9].reshape(n, 9)
+        for view in a, a[:, ::2], a[::-1, ::-1]:
+            agree(columns_folded, view, np.zeros(view.shape[1], dtype), compiled=columns)
+    text = str(columns._inspect("opt", None))
+    assert dtype == "float16" or "array_new" not in text and "frame_array" not in text  # halves are added as floats
+
+
+def integers_folded(a, found):
+    most = 0
+    for i in range(a.shape[0]):
+        found[i, 0] = np.sum(a[i])
+        found[i, 1] = a[i].sum(dtype=np.int32)
+        found[i, 2] = np.max(a[i]) if a.shape[1] > 0 else 0
+        most = max(most, int(np.sum(a[i])))
+    return most
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint32", "int64", "uint64"])
+def test_rows_of_few_integers(dtype):
+    """In a loop, with a conversion of each element to the type of the sum, and without one."""
+    compiled = njit(integers_folded)
+    a = np.random.default_rng(6).integers(0, 120, (11, 40)).astype(dtype)
+    for n in (0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16, 17, 33, 40):
+        for view in a[:, :n], a[:, :n].copy(), np.asfortranarray(a[:, :n]), a[::-1, ::-1][:, :n]:
+            agree(integers_folded, view, np.zeros((11, 3), np.int64), compiled=compiled)
+
+
 @pytest.mark.parametrize("function", [
     lambda a: (a.sum(), a.sum(0), a.sum(-1), a[None].sum(1), a.sum((0, 1)), np.add.reduce(a), np.nansum(a, 0)),
     lambda a: (a.prod(), a.prod(0), a.prod(1), np.multiply.reduce(a)), lambda a: (a.mean(), a.mean(0), a.mean(1)),

@@ -289,7 +289,7 @@ def row(total, index, n, how, unit, t, room):
             return combine(how, total, long_row(ROW(*index, 0, type=t, unit=True), n))
         if REPEATED(most=CHEAP) and n < running(t):
             return brief_row(total, index, n, how, unit, t)
-        if not unit and IS_ARRAY(*index, 0, type=t, unit=False):
+        if IS_ARRAY(*index, 0, type=t, unit=False):
             return combine(how, total, long_row(ROW(*index, 0, type=t, unit=False), n))
         return combine(how, total, pairwise_row(index, 0, n, how, unit, t, room))
     if how in ("fmin", "fmax"):
@@ -330,10 +330,10 @@ def pairwise(shape, how, t):
         return combine(how, identity(how, t), long_row(ROW(0, type=t, unit=True), n))
     if REPEATED(most=CHEAP) and n < running(t):
         return brief_row(None, (), n, how, False, t)
-    if UNIT(n):
-        return combine(how, identity(how, t), pairwise_row((), 0, n, how, True, t, room_of(shape, how, t)))
     if IS_ARRAY(0, type=t, unit=False):
         return combine(how, identity(how, t), long_row(ROW(0, type=t, unit=False), n))
+    if UNIT(n):
+        return combine(how, identity(how, t), pairwise_row((), 0, n, how, True, t, room_of(shape, how, t)))
     return combine(how, identity(how, t), pairwise_row((), 0, n, how, False, t, room_of(shape, how, t)))
 
 
