@@ -152,9 +152,9 @@ def _notes(e, inst) -> str:
 def _sum_eights_lower(e, inst, a, n):
     array = inst.args[0].type
     t = e.scalar(array.dtype)
-    if array.layout == "C":
-        return [e.assign(f"call {t} {e.helper(f'pyj_eights_{t}')}(ptr {a[0]}, i64 {n[0]})")]
-    return [e.assign(f"call {t} {e.helper(f'pyj_strided_{t}')}(ptr {a[0]}, i64 {n[0]}, i64 {a[-1]})")]
+    step = "" if array.layout == "C" else f", i64 {a[-1]}"
+    helper = e.helper(f"pyj_{'strided' if step else 'eights'}_{t}")
+    return [e.assign(f"call {t} {helper}(ptr {a[0]}, i64 {n[0]}{step})")]
 
 
 def _alone_lower(e, inst):

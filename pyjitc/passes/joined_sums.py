@@ -16,8 +16,8 @@ After:   outer'(i, groups): branch groups > 0 -> joined(0.0, 0.0, 0.0, 0.0, j), 
          joined(t0, t1, t2, t3, j): ...        at its end: ... t0 ... t1 ... t2 ... t3 ; jump outer'(i + 4, groups - 1)
 More than four trips are joined if they read neighbouring elements, which LLVM then loads as a vector.
 The joined loop reads elements for later trips before the outer loop reaches these trips. So nothing in the outer loop
-may write these elements, and no exit of the outer loop may depend on its counter: such an exit may be what keeps the
-indices of later trips within bounds.
+may write these elements; where its stores might, the arrays are compared before the loop. And no exit of the outer loop
+may depend on its counter: such an exit may be what keeps the indices of later trips within bounds.
 Needs: SSA, counted loops (`counted.py`).  Keeps: SSA, the value of each sum, effects and their order.
 """
 from __future__ import annotations
@@ -182,7 +182,7 @@ class _Sums:
         memory, and no trip decides by its counter that there is no next one."""
         for block in self.around:
             for inst in block.insts:
-                if not all([self.is_before(inst, load) for load in loads if self.aliases.may_change(inst, load)]):
+                if not all([self.may_precede(load, inst) for load in loads if self.aliases.may_change(inst, load)]):
                     return False
                 leaves = inst.op.effects & ir.RAISES or any(
                     [edge.block not in self.outer.loop.blocks for edge in inst.edges()])
@@ -191,9 +191,10 @@ class _Sums:
                     return False
         return True
 
-    def is_before(self, inst: ir.Inst, load: ir.Inst) -> bool:
-        """Whether a load may be done before `inst`, which may change what it reads, if the arrays share no memory. In
-        loops of the library, which multiply small matrices, the test would take longer than it saves."""
+    def may_precede(self, load: ir.Inst, inst: ir.Inst) -> bool:
+        """Whether a load may be done before `inst`, which may change what it reads, where the arrays share no memory;
+        then they are added to `distinct`. In loops of the library, which multiply small matrices, the test would take
+        longer than it saves."""
         if inst.op is not ARRAY_STORE or self.of_library:
             return False
         x, y = self.outside(inst.args[0]), self.outside(load.args[0])
@@ -266,8 +267,8 @@ class _Sums:
         b.branch(more, ir.Edge(first), ir.Edge(outer, now), **outer.terminator.attrs)
         values = dict(zip(outer.params, now))
         first.insts += [clone_inst(inst, values, {}) for inst in self.ahead]
-        trips, sums = self.write(first, joined, body, values)
-        self.leave(joined, body, ir.Edge(found))
+        trips, sums, more = self.write(first, joined, body, values)
+        self.leave(joined, more, body, ir.Edge(found))
         for trip, one in zip(trips, sums):
             trip |= {self.inner.loop.header.params[n]: v for n, v in zip(self.sums, one)}
         copies = [self.copy_trip(trip) for trip in trips]
@@ -314,7 +315,7 @@ class _Sums:
             b.branch(group, ir.Edge(apart), ir.Edge(head, [*args, none, *others(b)]))
             blocks.append(apart)
             b = Builder(apart.insts, self.latch.loc, None)
-            enough = no_overlap(b, self.distinct, None, self.aliases)
+            enough = no_overlap(b, self.distinct, group, self.aliases)
         whole = b.int(SELECT, enough, b.int(arith.IAND, left, b.const(k.Int, -self.times)), none)
         if shift:
             whole = b.int(arith.ISHR, whole, b.const(k.Int, shift))
@@ -332,11 +333,12 @@ class _Sums:
         values = dict(zip(params, after))
         copies = clone_blocks(self.around, values)
         head, todo = copies[outer], ir.Value(k.Int)
-        # into the copy, and from there to the loop as it was
+
         def nothing(b):
             none = {t: b.const(t, 0 if t is k.Int else 0.0) for t in dict.fromkeys(v.type for v in kept)}
             return [none[v.type] for v in kept]
 
+        # into the copy, and from there to the loop as it was
         entry = self.enter(head, 0, nothing)
         branch = head.insts.pop()
         b = Builder(head.insts, loc, None)
@@ -359,14 +361,15 @@ class _Sums:
         fewer = b.int(arith.IADD, kept[0], b.const(k.Int, -1))
         shifted = [*kept[1:], *kept[-len(params):]]
         b.branch(some, ir.Edge(found, [*shifted[:len(params)], fewer, *shifted[len(params):]]), ir.Edge(first, []))
-        _, (own, *others) = self.write(first, joined, body, values)
+        _, (own, *others), more = self.write(first, joined, body, values)
         three = Builder(joined.insts, loc).const(k.Int, _TIMES - 1)
-        self.leave(joined, body, ir.Edge(found, [*own, three, *[v for one in others for v in one]]))
+        self.leave(joined, more, body, ir.Edge(found, [*own, three, *[v for one in others for v in one]]))
         return [*entry, *copies.values(), ask, first, joined, body, found]
 
     def write(self, first, joined, body, values) -> tuple:
         """Write the joined loop, but for the branch of its header. first: the block before it; values: those of the
-        copy of the outer loop, in its present trip. Returns (the values of each trip, the sums of each trip)."""
+        copy of the outer loop, in its present trip. Returns (the values of each trip, the sums of each trip, whether
+        the joined loop goes on)."""
         inner, loc, start = self.inner.loop.header, self.latch.loc, self.start.args
         b, trips = Builder(first.insts, loc, None), [dict(values)]
         for n in range(1, self.times):
@@ -384,7 +387,7 @@ class _Sums:
                  *[trip.get(start[n], start[n]) for trip in trips for n in self.sums]]
         b.jump(ir.Edge(joined, begin))
         joined.insts = [clone_inst(inst, shared, {}) for inst in inner.insts[:-1]]
-        (self.more,) = [shared.get(v, v) for v in inner.terminator.args]
+        (more,) = [shared.get(v, v) for v in inner.terminator.args]
         known: dict[tuple, ir.Value] = {}  # an instruction and its operands -> its result, which trips share
         after = []
         for trip, one in zip(trips, sums):
@@ -400,9 +403,9 @@ class _Sums:
         self.latch.attrs["novectorize"] = True
         again = [trips[0].get(self.again.args[n], self.again.args[n]) for n in counters]
         Builder(body.insts, loc).jump(ir.Edge(joined, [*again, *after]), **self.latch.attrs)
-        return trips, sums
+        return trips, sums, more
 
-    def leave(self, joined, body, exit: ir.Edge) -> None:
+    def leave(self, joined, more: ir.Value, body, after: ir.Edge) -> None:
         """Write the branch of the header of the joined loop."""
         branch = self.inner.loop.header.terminator
-        Builder(joined.insts, branch.loc).branch(self.more, ir.Edge(body), exit, **branch.attrs)
+        Builder(joined.insts, branch.loc).branch(more, ir.Edge(body), after, **branch.attrs)

@@ -223,9 +223,9 @@ derivatives(long_row, sum_tangent, sum_adjoint, of_complex=True)
 
 
 def pairwise_row(index, first, n, how, unit, t, room):
-    """The pairwise sum of n elements that are computed. The recursion is written as a
-    loop: `spans` is a stack of the remaining parts (start and count; count -1: add the last two sums), `sums` holds the
-    sums so far."""
+    """The pairwise sum of n elements that are computed, or not aligned in memory. The recursion is written as a loop:
+    `spans` is a stack of the remaining parts (start and count; count -1: add the last two sums), `sums` holds the sums
+    so far."""
     buffer, spans, sums = room
     limit = limit_of(t)
     low, count = first, n
