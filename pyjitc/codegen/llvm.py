@@ -25,6 +25,7 @@ _P = c_void_p
 _OUT = POINTER(c_void_p)  # the address of a string that the library allocates
 _LARGE = 1 << 16  # characters of a text that counts as large: some 1,500 instructions
 _HUGE = 1 << 20
+_STEPPED = 1 << 15  # the most characters with the mark STEPS: in a larger text other loops would take most of the time
 _AVAILABLE_EXTERNALLY, _INTERNAL = 1, 8  # linkages: the definition is for inlining only; private to the module
 _SIGNATURES = {
     "InitializeNativeTarget": (c_int, ()), "InitializeNativeAsmPrinter": (c_int, ()), "ContextCreate": (_P, ()),
@@ -214,8 +215,8 @@ class Module:
         error = c_void_p()
         self.large, self.huge = len(text) > _LARGE, len(text) > _HUGE
         self.unrolled = "llvm.loop.unroll.count" in text
-        self.packs, self.steps, self.remainders, self.ordered = [
-            mark in text for mark in (PACKS, STEPS, REMAINDERS, ORDERED)]
+        self.packs, self.remainders, self.ordered = PACKS in text, REMAINDERS in text, ORDERED in text
+        self.steps = STEPS in text and len(text) <= _STEPPED
         self.allocates = " = alloca " in text  # otherwise the pass that removes variables in memory has nothing to do
         self.pointer = lib.ParseAssembly(lib.context, text.encode(), byref(error))
         message = _take(error)

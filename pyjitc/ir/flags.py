@@ -96,7 +96,7 @@ class FunctionFlags(Named):
     steps: bool = False
     """LLVM computes addresses in loops from those of the iteration before (loop strength reduction), as it does where a
     loop is unrolled. Set by passes/joined_sums.py and passes/polling.py; codegen/module.py sets the option for the
-    module."""
+    module, and codegen/llvm.py leaves it out where the module is large."""
 
     narrow: bool = False
     """LLVM prefers vectors of 256 bits in the function, also on a processor that has longer ones: the lengths of its
