@@ -34,8 +34,9 @@ from pyjitc.codegen import link, shared  # noqa: E402  # behind the variables, w
 _to_object, _image, _optimised_up_to = link.to_object, shared.image, float("inf")
 link.to_object = lambda text, target, level=link.LEVEL: _to_object(
     text, target, level if len(text) <= _optimised_up_to else 0)
-# Images of the library are kept on disk by their text and their level. Without this, programs that run from the same
-# tree later would find images for which the optimiser was left out. The final text, which has declarations, is longer.
+# Images of the library are kept on disk by their text and their level. If the level were left as it is, programs that
+# run from the same tree later would find images for which the optimiser was left out. Declarations are added to the
+# text later, so half the limit is asked for here.
 shared.image = lambda source, target, level=0, kind=".o": _image(
     source, target, level if len(source) <= _optimised_up_to / 2 else 0, kind)
 

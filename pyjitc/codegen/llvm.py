@@ -25,7 +25,9 @@ _P = c_void_p
 _OUT = POINTER(c_void_p)  # the address of a string that the library allocates
 _LARGE = 1 << 16  # characters of a text that counts as large: some 1,500 instructions
 _HUGE = 1 << 20
-_STEPPED = 1 << 15  # the most characters with the mark STEPS: in a larger text other loops would take most of the time
+# The most characters of a text in which the mark STEPS counts: in a longer one, other loops would take most of the
+# time.
+_STEPPED = 1 << 15
 _AVAILABLE_EXTERNALLY, _INTERNAL = 1, 8  # linkages: the definition is for inlining only; private to the module
 _SIGNATURES = {
     "InitializeNativeTarget": (c_int, ()), "InitializeNativeAsmPrinter": (c_int, ()), "ContextCreate": (_P, ()),

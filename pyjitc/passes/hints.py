@@ -29,6 +29,7 @@ _SMALL = 42
 _HIDDEN = 2  # most checks of indices in a trip that waits for a sum
 # What else such a trip may consist of: all but divisions and functions, which LLVM computes in vectors.
 _BESIDE_SUM = frozenset((control.CONST, IADD, ISUB, IGT, FADD, FSUB, FMUL, ARRAY_LOAD, CAST, DUAL_MAKE, DUAL_WIDE))
+# What a loop that only adds up integers consists of.
 _OF_SUM = frozenset((control.CONST, control.JUMP, control.BRANCH, IADD, IGT, ARRAY_LOAD, CAST))
 _TINY = 14  # most operations of a loop that keeps two vectors in flight, because its loop overhead would be noticeable
 

@@ -24,7 +24,7 @@ from .alias import Aliases
 from .counted import MOST_UNROLLED, Counted, Definitions, affine, find
 from .rewrite import Builder, clone_inst
 
-__all__ = ["chain", "run"]
+__all__ = ["chain", "group_header", "run"]
 
 _TIMES = 4  # trips that are joined
 _ROWS = 2  # trips of the loop around that are joined with them
@@ -58,6 +58,17 @@ def chain(edge: ir.Edge, stop: ir.Block) -> tuple[list[ir.Block], ir.Edge] | Non
         blocks.append(edge.block)
         (edge,) = last.targets
     return blocks, edge
+
+
+def group_header(name: str, counted: Counted, loc: ir.Loc) -> tuple:
+    """The header of a loop over groups of trips of a counted loop, its parameters without the number of groups, whether
+    there is one more, and how many are left after it."""
+    head = ir.Block(name)
+    now = [ir.Value(p.type, p.name) for p in counted.loop.header.params]
+    head.params = [*now, ir.Value(k.Int)]
+    b = Builder(head.insts, loc, None)
+    more = b.test(arith.IGT, head.params[-1], b.const(k.Int, 0))
+    return head, now, more, b.int(arith.IADD, head.params[-1], b.const(k.Int, -1))
 
 
 class _Nest:
@@ -236,7 +247,7 @@ class _Nest:
         b = Builder(first.insts, self.loc, None)
         count = self.times(b, start[left], _TIMES)
         b.op(control.JUMP)
-        many, now, more, less = self.head("jam.outer", self.outer)
+        many, now, more, less = group_header("jam.outer", self.outer, self.loc)
         one, kept = ir.Block("jam.rest"), [ir.Value(p.type, p.name) for p in self.outer.loop.header.params]
         first.insts[-1].targets = [ir.Edge(many, [*start, count])]
         blocks = self.join("jam", many, now, more, [less], rows, _TIMES, ir.Edge(one, now))
@@ -258,25 +269,16 @@ class _Nest:
         return b.int(SELECT, some, groups, b.const(k.Int, 0))
 
     def groups(self, name, counted: Counted, times: int) -> tuple:
-        """A block that enters a loop over groups of trips in place of a counted loop, and what `head` returns."""
+        """A block that enters a loop over groups of trips in place of a counted loop, and what `group_header`
+        returns."""
         entry = ir.Block(f"{name}.entry")
         b = Builder(entry.insts, self.loc, None)
         count = self.times(b, counted.entry.args[counted.loop.header.params.index(counted.left)], times)
         b.op(control.JUMP)
-        head, *more = self.head(f"{name}.outer", counted)
+        head, *more = group_header(f"{name}.outer", counted, self.loc)
         entry.insts[-1].targets = [ir.Edge(head, [*counted.entry.args, count])]
         counted.entry.block, counted.entry.args = entry, []
         return entry, head, *more
-
-    def head(self, name, counted: Counted) -> tuple:
-        """The header of a loop over groups, its parameters without the number of groups, whether there is one more, and
-        how many are left after it."""
-        head = ir.Block(name)
-        now = [ir.Value(p.type, p.name) for p in counted.loop.header.params]
-        head.params = [*now, ir.Value(k.Int)]
-        b = Builder(head.insts, self.loc, None)
-        more = b.test(arith.IGT, head.params[-1], b.const(k.Int, 0))
-        return head, now, more, b.int(arith.IADD, head.params[-1], b.const(k.Int, -1))
 
     def join(self, name, head: ir.Block, now, more, fewer, rows, times: int, other: ir.Edge) -> list[ir.Block]:
         """Let `head` lead to an inner loop for `times` trips of each row and back to itself, if there are more, or by

@@ -35,7 +35,7 @@ from .alias import Aliases
 from .counted import MOST_UNROLLED, Counted, Definitions, affine, find
 from .guarding import no_overlap
 from .hints import adds_in_order
-from .jam import chain
+from .jam import chain, group_header
 from .rewrite import Builder, clone_blocks, clone_inst
 
 __all__ = ["run"]
@@ -256,15 +256,10 @@ class _Sums:
     def join_groups(self) -> list[ir.Block]:
         """Put a loop over groups of trips before the outer loop; returns its blocks."""
         outer, loc = self.outer.loop.header, self.latch.loc
-        head, first, joined, body, found = (ir.Block(f"sums.{name}") for name in (
-            "groups", "first", "joined", "body", "found"))
-        now, groups = [ir.Value(p.type, p.name) for p in outer.params], ir.Value(k.Int)
+        first, joined, body, found = (ir.Block(f"sums.{name}") for name in ("first", "joined", "body", "found"))
+        head, now, more, fewer = group_header("sums.groups", self.outer, loc)
         entry = self.enter(head, self.times.bit_length() - 1, lambda b: [])
-        head.params = [*now, groups]
-        b = Builder(head.insts, loc, None)
-        more = b.test(arith.IGT, groups, b.const(k.Int, 0))
-        fewer = b.int(arith.IADD, groups, b.const(k.Int, -1))
-        b.branch(more, ir.Edge(first), ir.Edge(outer, now), **outer.terminator.attrs)
+        Builder(head.insts, loc).branch(more, ir.Edge(first), ir.Edge(outer, now), **outer.terminator.attrs)
         values = dict(zip(outer.params, now))
         first.insts += [clone_inst(inst, values, {}) for inst in self.ahead]
         trips, sums, more = self.write(first, joined, body, values)

@@ -264,7 +264,7 @@ class _Polls:
         note_independent(loop, loop.header in self.short, self.in_order)
         if loop.header in self.varying:
             note(loop, "interleave", 1)  # more vectors in flight would often leave all iterations to the remainder
-            if sums_integers(loop):  # the address takes a good part of the time of so short a row
+            if sums_integers(loop):  # computing its address takes a good part of the time of such a short row
                 self.fn.flags = self.fn.flags._replace(steps=True)
         columns = note_columns(loop, self.defs)
         if columns and loop.header in self.uneven and not any("unroll" in b.insts[-1].attrs for b in loop.latches):
