@@ -225,8 +225,8 @@ def _check_count(function, types) -> None:
     parameters = code.co_varnames[:code.co_argcount + code.co_kwonlyargcount + flags]
     if len(types or ()) != len(parameters):
         given = f"{len(types)} {'is' if len(types) == 1 else 'are'} given" if types else "none is given"
-        raise _Wrong(f"--types: {function.__qualname__} takes {len(parameters)} arguments ({', '.join(parameters)}), "
-                     f"{given}")
+        raise _Wrong(f"--types: {function.__qualname__} takes {len(parameters)} "
+                     f"argument{'s' * (len(parameters) != 1)} ({', '.join(parameters)}), {given}")
 
 
 def _arguments(options, function, names) -> tuple:

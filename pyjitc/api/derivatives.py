@@ -210,7 +210,8 @@ def _batch_of(what, fun, in_axes, out_axes, size, of_given=False):
         count = len(_parameters(one)) - len(first)
         axes = given if several else (given,) * count
         if len(axes) > count:
-            raise ValueError(f"in_axes has {len(axes)} items, and {one.__qualname__}() takes {count} arguments")
+            raise ValueError(f"in_axes has {len(axes)} item{'s' * (len(axes) != 1)}, and {one.__qualname__}() takes "
+                             f"{count} argument{'s' * (count != 1)}")
         named = count - len(axes)
         return _batched(one, options, (None,) * len(first) + axes + (0,) * named, out, what, named, size)
 
@@ -435,7 +436,8 @@ def _parameters(fun, argnums=()) -> tuple[str, ...]:
     given = code.co_varnames[:code.co_argcount]
     for n in argnums:
         if not -len(given) <= n < len(given):
-            raise ValueError(f"argnums has {n}, and {fun.__qualname__}() takes {len(given)} arguments")
+            raise ValueError(f"argnums has {n}, and {fun.__qualname__}() takes {len(given)} "
+                             f"argument{'s' * (len(given) != 1)}")
     return given
 
 

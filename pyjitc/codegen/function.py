@@ -235,7 +235,8 @@ class FunctionEmitter(Emitter):
         """Add the loop metadata; the slow copy of a versioned loop is not worth vectorising."""
         self.module.metadata.ordered |= "ordered" in inst.attrs
         if inst.attrs.get("novectorize"):
-            self.lines[-1] += f", !llvm.loop !{self.module.metadata.novectorize_loop()}"
+            number = self.module.metadata.novectorize_loop("line" in inst.attrs)
+            self.lines[-1] += f", !llvm.loop !{number}"
         elif "parallel" in inst.attrs or "interleave" in inst.attrs:
             number = self.module.metadata.vector_loop(inst.attrs.get("interleave", 0), "parallel" in inst.attrs)
             self.lines[-1] += f", !llvm.loop !{number}"

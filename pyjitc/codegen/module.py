@@ -52,7 +52,7 @@ class Metadata:
     """
 
     def __init__(self):
-        self.novectorize_loops = 0
+        self.novectorize_loops: list[bool] = []  # whether it begins at a line of the cache
         self.vector_loops: list[tuple[int, bool]] = []  # the interleave count, whether iterations are independent
         self.unrolled_loops: list[int] = []  # into how many iterations
         self.aligned_loops = 0
@@ -66,10 +66,11 @@ class Metadata:
         """The number of the TBAA tag of a kind of memory, which does not alias other kinds."""
         return self.kinds.setdefault(name, 70_002 + 2 * len(self.kinds))
 
-    def novectorize_loop(self) -> int:
-        """Number of new loop metadata: no vectorising, no interleaving, no unrolling."""
-        self.novectorize_loops += 1
-        return 9 + self.novectorize_loops
+    def novectorize_loop(self, line: bool) -> int:
+        """The number of new loop metadata: no vectorising, no interleaving, no unrolling; line: the loop begins at a
+        line of the cache."""
+        self.novectorize_loops.append(line)
+        return 9 + len(self.novectorize_loops)
 
     def vector_loop(self, interleave: int, independent: bool) -> int:
         """The number of new loop metadata: the number of vectors in flight, 0 where LLVM decides; independent: no
@@ -99,7 +100,8 @@ class Metadata:
                  f"!2 = !{{i64 0, i64 {1 << 60}}}\n!5 = distinct !{{}}"]
         if self.novectorize_loops or self.ordered:
             parts.append('!3 = !{!"llvm.loop.vectorize.enable", i1 false}\n!4 = !{!"llvm.loop.unroll.disable"}')
-            parts += (f"!{n} = distinct !{{!{n}, !3, !4}}" for n in range(10, 10 + self.novectorize_loops))
+            parts += (f"!{n} = distinct !{{!{n}, !3, !4{', !90000' * line}}}"
+                      for n, line in enumerate(self.novectorize_loops, 10))
         if self.vector_loops:
             counts = {1: "!7", 2: "!8", 4: "!9"}
             parts.append('!6 = !{!"llvm.loop.parallel_accesses", !5}')
@@ -112,7 +114,7 @@ class Metadata:
             scalar = ", !3" * self.ordered  # sums that are not worth vectorising stay as they are
             parts += (f"!{n} = distinct !{{!{n}, !{30_000 + count}{scalar}}}"
                       for n, count in enumerate(self.unrolled_loops, 20_001))
-        if self.aligned_loops:
+        if self.aligned_loops or any(self.novectorize_loops):
             parts.append('!90000 = !{!"llvm.loop.align", i32 64}')
             parts += (f"!{n} = distinct !{{!{n}, !90000}}" for n in range(90_001, 90_001 + self.aligned_loops))
         if self.scopes:

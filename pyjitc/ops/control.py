@@ -21,7 +21,7 @@ LOOP_HINTS = {
     "vectors": "the loop is a straight line of arithmetic on elements, whose copy in vectors computes so many at once "
                "(codegen/wide.py); set where that holds for all loops of the function that LLVM might vectorise "
                "(passes/polling.py)",
-    "line": "the loop begins at a line of the cache (passes/polling.py)",
+    "line": "the loop begins at a line of the cache (passes/polling.py, passes/joined_sums.py)",
     "few_trips": "the loop ends after at most as many trips as a number has bits, so that it need not poll "
                  "(passes/ranges.py)",
 }

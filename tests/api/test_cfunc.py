@@ -206,7 +206,7 @@ def test_mistakes_in_calls():
     unknown = ctypes.CDLL("libm.so.6").sin
     with pytest.raises(TypeError, match="has no argtypes"):
         njit(lambda x: unknown(x))(1.0)
-    with pytest.raises(TypeError, match="a function of C that takes 1 arguments is called with 2"):
+    with pytest.raises(TypeError, match="a function of C that takes 1 argument is called with 2"):
         njit(lambda x: cos(x, x))(1.0)
     with pytest.raises(TypeError, match="argument 0 of a function of C is float64, not "):
         njit(lambda x: cos(x))(np.ones(2))

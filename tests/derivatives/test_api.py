@@ -163,7 +163,7 @@ def test_batches():
         vmap(curved, 2)(np.ones((3, 3)))
     with pytest.raises(ValueError, match="in_axes is None for all"):
         vmap(curved, None)
-    with pytest.raises(ValueError, match="in_axes has 2 items"):
+    with pytest.raises(ValueError, match="in_axes has 2 items, and curved\\(\\) takes 1 argument$"):
         vmap(curved, (0, 0))
 
 

@@ -157,10 +157,20 @@ def sums_of_rows(rows, out):
         out[i] = total
 
 
-@pytest.mark.parametrize("function, args, lines", [(sum_of_products, (np.ones((4, 2)),), 2),
-                                                   (sums_of_rows, (np.ones((4, 2)), np.zeros(4)), 1)])
-def test_an_outermost_loop_that_pauses_begins_at_a_line(function, args, lines):
-    """So does a function with loops; inner loops do not."""
+def integer_sums_of_rows(rows, out):
+    for i in range(len(rows)):
+        total = 0
+        for x in rows[i]:
+            total += x
+        out[i] = total
+
+
+@pytest.mark.parametrize("function, args, lines", [
+    (sum_of_products, (np.ones((4, 2)),), 2), (sums_of_rows, (np.ones((4, 2)), np.zeros(4)), 2),
+    (integer_sums_of_rows, (np.ones((4, 2), int), np.zeros(4, int)), 1)])
+def test_loops_that_begin_at_a_line(function, args, lines):
+    """An outermost loop that pauses, the loop that computes the sums of several trips of an outer one, and a function
+    with loops begin at a line of the cache; other inner loops do not."""
     compiled = njit(function)
     compiled(*args)
     assert compiled.inspect_asm(compiled.signatures[0]).count(".p2align\t6") == lines

@@ -233,7 +233,8 @@ def call(target, args, kwargs) -> Expr | None:
         raise NotNative(f"{getattr(target, '__name__', target)} is a function of C without an address",
                         "make it of the address of a function")
     if kwargs or len(args) != len(types):
-        raise Mismatch(f"a function of C that takes {len(types)} arguments is called with {len(args) + len(kwargs)}")
+        raise Mismatch(f"a function of C that takes {len(types)} argument{'s' * (len(types) != 1)} is called with "
+                       f"{len(args) + len(kwargs)}")
     given = [_argument(x, t, n) for n, (x, t) in enumerate(zip(args, types))]
     return Apply(C_CALL, *given, address=address, result=result, frees=frees)
 

@@ -86,6 +86,7 @@ def test_what_is_refused():
     for call, text in ((lambda a: marked(a, 2.0), "excluded="),
                        (lambda a: np.apply_over_axes(np.sum, a, [0, 1]), "known at compile time"),
                        (lambda a: np.fromiter(3, float), "not iterable"),
+                       (lambda a: np.array(2 * x for x in a), r"np\.fromiter\(generator, dtype\) makes an array"),
                        (lambda a: np.piecewise(a, np.ones((2, 4)) > 0, [1, 2]), "in one array")):
         with pytest.raises(TypingError, match=text):
             njit(call)(V)

@@ -106,8 +106,9 @@ def as_array(name: str, x: Expr, dtype=None, order="K", copy=None, ndmin=0) -> E
         return _of_array(found, found.type.dtype, order, None, ndmin)
     x = of_lists(x)
     if not is_sequence(x.type):
-        raise NotNative(f"np.{name} of {a_type(x.type)} is not compiled",
-                        "use numbers, arrays, tuples and lists of them")
+        advice = ("NumPy makes an array of one object of it; np.fromiter(generator, dtype) makes an array of its items"
+                  if isinstance(x.type, k.Generator) else "use numbers, arrays, tuples and lists of them")
+        raise NotNative(f"np.{name} of {a_type(x.type)} is not compiled", advice)
     found = _shape_and_leaves(x, is_sequence)
     if isinstance(found, Throw):
         return found
