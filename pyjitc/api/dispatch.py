@@ -154,7 +154,7 @@ class CompiledFunction(Pickled, Callable_):
             raise
         if self._declared and types not in self._natives:
             full, types = self._converted(full, types)
-            if given is args:
+            if self._simple:
                 self._keep_plan(given, full)
         native = self._natives.get(types)
         if native is None or native.changed() or native.stale():
@@ -285,9 +285,14 @@ class CompiledFunction(Pickled, Callable_):
             raise _NoMatch
         if "__taking__" in self.__dict__ and _records.among((*args, *kwargs.values())):
             return _records.call(self, args, kwargs)
-        if not self._simple and "__trees__" not in self.__dict__:
+        if not self._simple:
+            if "__trees__" in self.__dict__:
+                raise _NoMatch
             return self._direct(*self._bind(args, kwargs))
         plan = None if kwargs else self._plans.get(tuple(map(type, args)))
+        if plan is None:
+            args = self._bind(args, kwargs)
+            plan = self._plans.get(tuple(map(type, args)))
         if plan is None:
             raise _NoMatch
         try:

@@ -6,7 +6,9 @@ contiguous ones.
 """
 from __future__ import annotations
 
+from functools import partial
 from types import FunctionType
+from typing import Callable
 
 import numpy as np
 
@@ -206,28 +208,36 @@ def convert(value, given: Type, wanted: Type, digits: bool = False):
 
 _REAL = (bool, int, float, np.bool_, np.integer, np.floating)
 _WHOLE = (bool, int)
+_INTS = range(-1 << 63, 1 << 63)
 
 
 def plan(given: tuple, converted: tuple, declared) -> tuple | None:
-    """For each argument the class that converts it, or None where it is passed as it is, where the classes of the
+    """For each argument the function that converts it, or None where it is passed as it is, where the classes of the
     arguments alone determine this; else None."""
     if len(declared) > 1 and any([type(x) is int for x in given]) and any([
             isinstance(t, kinds.NpInt) for signature in declared for t in signature.args]):
         return None  # which signature takes an int depends on its value
-    found = tuple([None if x is y else type(y) if _is_by_class(type(x), type(y)) else False
-                   for x, y in zip(given, converted)])
+    found = tuple([None if x is y else _conversion(type(x), type(y)) or False for x, y in zip(given, converted)])
     return None if False in found else found
 
 
-def _is_by_class(given: type, wanted: type) -> bool:
-    """Whether `wanted(x)` converts each x of a class as `convert` does, or raises OverflowError or ValueError."""
+def _conversion(given: type, wanted: type) -> Callable | None:
+    """The function that converts each x of a class to another as `convert` does, or raises OverflowError or ValueError;
+    None where there is none."""
     if wanted is complex or issubclass(wanted, np.complexfloating):
-        return issubclass(given, (*_REAL, complex, np.complexfloating))
-    if wanted in (bool, np.bool_):
-        return given is not int and issubclass(given, _REAL)  # an int of more than 64 bits is refused
-    if wanted in (int, float) or issubclass(wanted, np.floating):
-        return issubclass(given, _REAL)
-    return issubclass(wanted, np.integer) and given in _WHOLE
+        found = issubclass(given, (*_REAL, complex, np.complexfloating))
+    elif wanted in (bool, np.bool_, int, float) or issubclass(wanted, np.floating):
+        found = issubclass(given, _REAL)
+    else:
+        found = issubclass(wanted, np.integer) and given in _WHOLE
+    return None if not found else partial(_of_int, wanted) if given is int else wanted
+
+
+def _of_int(wanted: type, x: int):
+    """An int as a number of another class. One of more than 64 bits has no native form."""
+    if x not in _INTS:
+        raise OverflowError
+    return wanted(x)
 
 
 def _tuple(types: tuple | list) -> TypeName:

@@ -1,7 +1,8 @@
-"""The helper that reads NumPy's numbers, for parameters that are declared with another type (wrapper.py)."""
+"""The helper that reads floats and bools of Python, and NumPy's numbers, for parameters that are declared with another
+type (wrapper.py)."""
 from __future__ import annotations
 
-from ..runtime.platform import NUMPY_API, OB_TYPE, SCALAR_VALUE
+from ..runtime.platform import FLOAT_VALUE, NUMPY_API, OB_TYPE, SCALAR_VALUE
 
 __all__ = ["TEXT", "SIGNED", "NATURAL", "REAL"]
 
@@ -37,7 +38,17 @@ define internal i64 @pyj_scalar_read(ptr %x, ptr %found) nounwind noinline {{
 start:
   %class = load ptr, ptr (getelementptr i8, ptr %x, i64 {OB_TYPE}), align 8
   %where = getelementptr i8, ptr %x, i64 {SCALAR_VALUE}
+  br i1 (icmp eq ptr %class, @PyFloat_Type), label %float, label %not.float
+float:
+  store double (load double, ptr (getelementptr i8, ptr %x, i64 {FLOAT_VALUE}), align 8), ptr %found, align 8
+  ret i64 {REAL}
+not.float:
 {_tests()}
+  br i1 (icmp eq ptr %class, @PyBool_Type), label %bool, label %other
+bool:
+  store i64 (zext i1 (icmp eq ptr %x, @_Py_TrueStruct) to i64), ptr %found, align 8
+  ret i64 {NATURAL}
+other:
   ret i64 0
 }}""",
 }

@@ -19,7 +19,7 @@ from ..base.named import Named
 from ..ir import core as ir
 from ..runtime import platform
 from ..runtime.dispatcher import Anew
-from ..types.kinds import Bool, Float, Int, NoneType, Object, Str, float32, uint64
+from ..types.kinds import Bool, Complex, Float, Int, NoneType, Object, Str, float32, uint64
 from . import box, scalars
 from .emitter import Emitter
 from .leaves import components, load, require
@@ -119,28 +119,36 @@ def add_stub(module: Module, fn: ir.Function, spec: Spec, nogil: bool = False) -
 
 
 def _open_declared(e: _Stub, t, pointer: str) -> list[str]:
-    """Unbox a number for a parameter that is declared with type t. For one of 64 bits a NumPy number is accepted like a
-    Python one, since it has the same bits; under the only signature Python's numbers are converted, too, and NumPy's of
-    other types. What such a conversion would change, or refuse, is left to the slow path."""
-    only = e.module.options.declared == "only"
+    """Unbox a number for a parameter that is declared with type t. For one of 64 bits, or a complex number of 128, a
+    NumPy number is accepted like a Python one, since it has the same bits; under the only signature Python's numbers of
+    other types are converted, too, and NumPy's. What such a conversion would change, or refuse, is left to the slow
+    path; under Numba's name digits and fractions may be lost."""
+    only, parts = e.module.options.declared == "only", components(t)
+    by_numba = only and bool(e.module.options.numba)
     ways: list[tuple] = []  # (classes, the function that unboxes an object of one of them)
-    kind = "".join(components(t)[:1])  # a number has one component
-    if t in (Int, Float):
-        same = [np.float64] if t is Float else [np.dtype(c).type for c in "lq" if np.dtype(c).itemsize == 8]
-        ways.append(([e.object(cls) for cls in dict.fromkeys(same)],
-                     lambda: load(e, kind, pointer, platform.SCALAR_VALUE)))
+    if t in _SAME_BITS:
+        same = [np.dtype(c).type for c in _SAME_BITS[t] if np.dtype(c).itemsize == 8 * len(parts)]
+        ways.append((list(map(e.object, dict.fromkeys(same))), lambda: [
+            load(e, kind, pointer, platform.SCALAR_VALUE + 8 * k) for k, kind in enumerate(parts)]))
     if only:
         if t is Bool:
-            ways.append(([e.object(np.bool_)], lambda: e.assign(
-                f"icmp ne i8 {load(e, 'i8', pointer, platform.SCALAR_VALUE, 1)}, 0")))
-        if t in (Float, float32):
-            ways.append(([e.external("PyLong_Type")], lambda: _narrowed(e, t, e.assign(
+            ways.append(([e.object(np.bool_)], lambda: [e.assign(
+                f"icmp ne i8 {load(e, 'i8', pointer, platform.SCALAR_VALUE, 1)}, 0")]))
+        if t is Bool and by_numba:
+            ways.append(([e.external("PyLong_Type")], lambda: [e.assign(
+                f"icmp ne i64 {box.unbox(e, Int, pointer, 'miss')[0]}, 0")]))
+        if t in (Float, Complex, float32):
+            ways.append(([e.external("PyLong_Type")], lambda: _of_real(e, t, e.assign(
                 f"sitofp i64 {box.unbox(e, Int, pointer, 'miss')[0]} to double"))))
         if t is float32:
             ways.append(([e.external("PyFloat_Type")],
-                         lambda: _narrowed(e, t, load(e, "double", pointer, platform.FLOAT_VALUE))))
+                         lambda: _of_real(e, t, load(e, "double", pointer, platform.FLOAT_VALUE))))
+        if t is Complex:
+            ways.append(([e.object(np.complex64)], lambda: [e.assign(
+                f"fpext float {load(e, 'float', pointer, platform.SCALAR_VALUE + 4 * k, 4)} to double")
+                for k in range(2)]))
         if t is uint64:
-            ways.append(([e.external("PyLong_Type")], lambda: _open_natural(e, pointer)))
+            ways.append(([e.external("PyLong_Type")], lambda: [_open_natural(e, pointer)]))
     if not ways:
         return box.unbox(e, t, pointer, "miss")
     found, done, arms = load(e, "ptr", pointer, platform.OB_TYPE), e.label("opened"), []
@@ -155,50 +163,72 @@ def _open_declared(e: _Stub, t, pointer: str) -> list[str]:
         arms.append((opened(), e.current))
         e.jump(done)
         e.start(other)
-    converts = only and (t in (Int, Float) or t in (uint64, float32) and bool(e.module.options.numba))
+    converts = only and t in (Int, Float, Complex) or by_numba and t in (Bool, uint64, float32)
     others = e.label("others") if converts else "miss"
-    value, = box.unbox(e, t, pointer, others)
-    arms.append((value, e.current))
+    arms.append((box.unbox(e, t, pointer, others), e.current))
     e.jump(done)
     if converts:
         e.start(others)
-        arms.append((_converted(e, t, pointer), e.current))
+        arms.append((_converted(e, t, pointer, by_numba), e.current))
         e.jump(done)
     e.start(done)
-    return [e.phi(kind, arms)]
+    return [e.phi(kind, [(values[k], block) for values, block in arms]) for k, kind in enumerate(parts)]
 
 
-def _converted(e: _Stub, t, pointer: str) -> str:
-    """Convert a NumPy number to t."""
+# type of a parameter -> the characters of NumPy's types that may have the same bits
+_SAME_BITS = {Float: "d", Int: "lq", Complex: "D"}
+
+
+def _converted(e: _Stub, t, pointer: str, by_numba: bool) -> list[str]:
+    """Convert a float or bool of Python, or a NumPy number, to t. by_numba: whether a fraction is cut off."""
     slot = e.alloca("i64")
     code = e.assign(f"call i64 {e.helper('pyj_scalar_read')}(ptr {pointer}, ptr {slot})")
+    if t is Int and not by_numba:
+        return _of_whole(e, t, code, slot)
+    real, integer, made = e.label("real"), e.label("integer"), e.label("made")
+    e.branch(e.assign(f"icmp eq i64 {code}, {scalars.REAL}"), real, integer)
+    e.start(real)
+    arms = [(_of_real(e, t, e.assign(f"load double, ptr {slot}, align 8")), e.current)]
+    e.jump(made)
+    e.start(integer)
+    arms.append((_of_whole(e, t, code, slot), e.current))
+    e.jump(made)
+    e.start(made)
+    return [e.phi(kind, [(values[k], block) for values, block in arms]) for k, kind in enumerate(components(t))]
+
+
+def _of_whole(e: _Stub, t, code: str, slot: str) -> list[str]:
+    """The integer in `slot` as a value of t. code: what it is (scalars.py)."""
     whole = e.assign(f"load i64, ptr {slot}, align 8")
     if t in (Int, uint64):  # int64 and uint64 have the numbers in common in which the highest bit is 0
         exact = e.assign(f"icmp eq i64 {code}, {scalars.SIGNED if t is Int else scalars.NATURAL}")
         either = e.assign(f"icmp ult i64 {e.assign(f'sub i64 {code}, 1')}, 2")
         small = e.assign(f"and i1 {either}, {e.assign(f'icmp sge i64 {whole}, 0')}")
         require(e, e.assign(f"or i1 {exact}, {small}"), "miss")
-        return whole
+        return [whole]
     require(e, e.assign(f"icmp ne i64 {code}, 0"), "miss")
+    if t is Bool:
+        return [e.assign(f"icmp ne i64 {whole}, 0")]
     kind = components(t)[0]
-    real, integer, made = e.label("real"), e.label("integer"), e.label("made")
-    e.branch(e.assign(f"icmp eq i64 {code}, {scalars.REAL}"), real, integer)
-    e.start(real)
-    arms = [(_narrowed(e, t, e.assign(f"load double, ptr {slot}, align 8")), e.current)]
-    e.jump(made)
-    e.start(integer)
     natural = e.assign(f"icmp eq i64 {code}, {scalars.NATURAL}")
     numbers = [e.assign(f"{how} i64 {whole} to {kind}") for how in ("uitofp", "sitofp")]
-    arms.append((e.assign(f"select i1 {natural}, {kind} {numbers[0]}, {kind} {numbers[1]}"), e.current))
-    e.jump(made)
-    e.start(made)
-    return e.phi(kind, arms)
+    return [e.assign(f"select i1 {natural}, {kind} {numbers[0]}, {kind} {numbers[1]}"), *["0.0"] * (t is Complex)]
 
 
-def _narrowed(e: _Stub, t, value: str) -> str:
-    """A double as a value of t. A finite number that is too large for float32 makes NumPy warn, and so is refused."""
-    if t is Float:
-        return value
+def _of_real(e: _Stub, t, value: str) -> list[str]:
+    """A double as a value of t."""
+    if t is Bool:
+        return [e.assign(f"fcmp une double {value}, 0.0")]
+    if t in (Int, uint64):  # without its fraction; NaN and what is out of range are left to the slow path
+        least = "oge double {}, -9223372036854775808.0" if t is Int else "ogt double {}, -1.0"
+        require(e, e.assign(f"fcmp {least.format(value)}"), "miss")
+        require(e, e.assign(f"fcmp olt double {value}, 9223372036854775808.0"), "miss")
+        return [e.assign(f"fptosi double {value} to i64")]
+    return [_narrowed(e, value)] if t is float32 else [value, *["0.0"] * (t is Complex)]
+
+
+def _narrowed(e: _Stub, value: str) -> str:
+    """A double as a float. A finite number that is too large for float32 makes NumPy warn, and so is refused."""
     narrow = e.assign(f"fptrunc double {value} to float")
     sizes = [e.assign(f"call {kind} @llvm.fabs.{name}({kind} {x})") for kind, name, x in (
         ("double", "f64", value), ("float", "f32", narrow))]
