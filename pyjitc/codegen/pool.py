@@ -17,9 +17,10 @@ chunks before took; or if the previous region has just ended, so that a program 
 other keeps its workers awake. A region whose work is not known before has a word `took`: how long its chunks, all of
 them together, took last, in ticks; 0 at first. Where that is not long enough, they count as short.
 
-The caller keeps the interpreter lock, if it has it, until it waits for others; workers take it only for errors, so that
-a region itself needs no lock. The caller polls for signals: in the loops of its own chunks, and while it waits. Loops
-in regions poll by `pyjitc_signals`, which also stops a chunk whose number is higher than that of a failed one.
+The caller keeps the interpreter lock, if it has it, until it waits for others; workers take it only for errors, and to
+sort floats with nan among them as the interpreter does, so that a region itself needs no lock. The caller polls for
+signals: in the loops of its own chunks, and while it waits. Loops in regions poll by `pyjitc_signals`, which also stops
+a chunk whose number is higher than that of a failed one.
 The layout of the state, and the reasons for it, are in runtime/pool.py.
 """
 from __future__ import annotations

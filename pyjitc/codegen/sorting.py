@@ -415,6 +415,58 @@ written:
   %w1 = add i64 %w, 1
 {_WRITTEN}}}"""
 
+# Sorts n floats, some of which are nan, by the comparisons of the interpreter's own sort, which determine their order.
+# Threads of a parallel region call it, too: it takes the interpreter lock. The result is 1 where an exception is set.
+TEXT["pyj_sort_as_python"] = f"""
+define internal i32 @pyj_sort_as_python(ptr %items, i64 %n, i1 %backwards) nounwind noinline cold {{
+start:
+  %lock = call i32 @PyGILState_Ensure()
+  %list = call ptr @PyList_New(i64 %n)
+  br i1 (icmp eq ptr %list, null), label %leave, label %made
+made:
+{_load("objects", "ptr", "%list", LIST_ITEMS)}
+box:
+  %i = phi i64 [ 0, %made ], [ %i1, %boxed ]
+  br i1 (icmp slt i64 %i, %n), label %next, label %full
+next:
+  %o = call ptr @PyFloat_FromDouble(double (load double, ptr (getelementptr double, ptr %items, i64 %i)))
+  br i1 (icmp eq ptr %o, null), label %drop, label %boxed
+boxed:
+  store ptr %o, ptr (getelementptr ptr, ptr %objects, i64 %i)
+  %i1 = add i64 %i, 1
+  br label %box
+full:
+  br i1 %backwards, label %turn, label %sort
+turn:
+  %t = call i32 @PyList_Reverse(ptr %list)
+sort:
+  %s = call i32 @PyList_Sort(ptr %list)
+  br i1 (icmp eq i32 %s, 0), label %sorted, label %drop
+sorted:
+  br i1 %backwards, label %back, label %read
+back:
+  %u = call i32 @PyList_Reverse(ptr %list)
+read:
+{_load("ordered", "ptr", "%list", LIST_ITEMS)}
+item:
+  %k = phi i64 [ 0, %read ], [ %k1, %open ]
+  br i1 (icmp slt i64 %k, %n), label %open, label %drop
+open:
+  %p = load ptr, ptr (getelementptr ptr, ptr %ordered, i64 %k)
+{_load("x", "double", "%p", FLOAT_VALUE)}
+  store double %x, ptr (getelementptr double, ptr %items, i64 %k)
+  %k1 = add i64 %k, 1
+  br label %item
+drop:
+  %wrong = phi i32 [ 1, %next ], [ 1, %sort ], [ 0, %item ]
+  call void @Py_DecRef(ptr %list)
+  br label %leave
+leave:
+  %status = phi i32 [ 1, %start ], [ %wrong, %drop ]
+  call void @PyGILState_Release(i32 %lock)
+  ret i32 %status
+}}"""
+
 # ---------------------------------------------------------------- heaps
 
 # The value of an int object; for one with more than two digits the least int of 64 bits.

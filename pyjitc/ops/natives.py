@@ -159,6 +159,13 @@ def _sorted(e, x: str, size: int, keys: str, parts, backwards: str) -> list[str]
     return [e.assign(f"icmp eq i32 {status}, 0")]
 
 
+def _sort_as_python_lower(e, inst, x, backwards):
+    status = e.assign(f"call i32 {e.helper('pyj_sort_as_python')}(ptr {_items(e, x[0])}, i64 {_length(e, x[0])}, "
+                      f"i1 {backwards[0]})")
+    e.check_status(status, inst)
+    return []
+
+
 def _python_sort(x, backwards):
     x.sort(reverse=backwards)
     return True
@@ -395,6 +402,10 @@ NATIVE_SORT = Op("native_sort", lambda types, attrs: Bool, reads(LISTS) | writes
                  partials=NO_RULE, eval=_python_sort,
                  doc="sort a native list of ints, floats, or tuples of several of these, without nan, and return "
                      "whether that was possible; the list is unchanged where memory is exhausted")
+NATIVE_SORT_AS_PYTHON = Op(
+    "native_sort_as_python", _nothing, RAISES | reads(LISTS) | writes(ITEMS), lower=_sort_as_python_lower,
+    partials=NO_RULE, eval=lambda x, backwards: x.sort(reverse=backwards),
+    doc="sort a native list of floats of 64 bits, some of which are nan, by the interpreter's comparisons")
 NATIVE_SORT_BY = Op("native_sort_by", lambda types, attrs: Bool, reads(LISTS, TABLES) | writes(ITEMS),
                     lower=_sort_by_lower, partials=NO_RULE, eval=_python_sort_by,
                     doc="sort a native list, whose items are whole words, by as many keys of the type of the third "

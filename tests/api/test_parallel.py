@@ -1295,6 +1295,34 @@ def test_loops_over_objects_run_on_one_thread(function):
         assert f(A) == function(A)
 
 
+def sorted_rows(a):
+    out = np.empty_like(a)
+    for i in prange(len(a)):
+        row = sorted(a[i], reverse=i % 2 == 0)
+        for j in range(len(row)):
+            out[i, j] = row[j]
+    return out
+
+
+def sorted_squares(a):
+    out = np.empty_like(a)
+    for i in prange(len(a)):
+        row = [x * x for x in a[i]]
+        row.sort()
+        other = sorted(row, reverse=True)
+        for j in range(len(row)):
+            out[i, j] = row[j] - other[j]
+    return out
+
+
+@pytest.mark.parametrize("function", [sorted_rows, sorted_squares])
+@pytest.mark.parametrize("a", [M, np.where(np.abs(M) < 0.2, np.nan, M), np.asfortranarray(M)[::-2], M[:, :5],
+                               (100 * M).astype(np.int64)], ids=["rows", "nan", "strides", "short", "ints"])
+def test_iterations_sort_rows(function, a):
+    """Where there is nan, threads take the interpreter lock, to sort by the interpreter's comparisons."""
+    agree(function, a)
+
+
 def lists_of_rows(a):
     total = 0
     for i in prange(len(a)):

@@ -16,11 +16,11 @@ UNKNOWN = """
     lanes list_append list_begin list_blank list_copied list_get list_new list_object list_pop list_set list_sort
     llvm_call local_ask local_ask_list local_find local_get local_leave local_next local_of local_store local_table
     native_at native_copy native_cut native_filled native_init native_leave native_lift native_load native_new
-    native_outside native_push native_put native_room native_shift native_sort native_sort_by native_spread
-    native_store native_take native_unshift object_call object_new owned_begin owned_get owned_key polynomial
-    pow_rest py_api py_box py_call py_getattr py_next py_send py_test py_unbox py_variable random_call rejecting
-    set_new set_next set_put shuffle slot_load slot_store small_product sum_eights tuple_from tuple_like tuple_put
-    warp_reduce"""
+    native_outside native_push native_put native_room native_shift native_sort native_sort_as_python native_sort_by
+    native_spread native_store native_take native_unshift object_call object_new owned_begin owned_get owned_key
+    polynomial pow_rest py_api py_box py_call py_getattr py_next py_send py_test py_unbox py_variable random_call
+    rejecting set_new set_next set_put shuffle slot_load slot_store small_product sum_eights tuple_from tuple_like
+    tuple_put warp_reduce"""
 
 
 def test_every_operation_is_in_one_of_three_states():

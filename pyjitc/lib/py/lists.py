@@ -192,7 +192,7 @@ def listed(items: Expr) -> Expr:
     if isinstance(items.type, ListDisplay):
         raise NeedsList
     item = item_of(items.type)
-    if item is not None:
+    if item is not None and not isinstance(items.type, k.Array):  # the items of an array have no objects yet
         return made_by_python(list, items, item=item)
     state = items.type.state if isinstance(items.type, k.Iterator) else items.type
     rest = _LISTED.get((type(items.type), state.name)) if isinstance(state, k.Struct) else None

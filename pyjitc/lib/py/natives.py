@@ -10,7 +10,8 @@ from ...ops.containers import LIST_APPEND, LIST_GET, LIST_NEW, LIST_SORT
 from ...ops.natives import (
     LIST_BEGIN, LIST_BLANK, NATIVE_AT, NATIVE_COPY, NATIVE_CUT, NATIVE_INIT, NATIVE_IS, NATIVE_LEAVE, NATIVE_LEFT,
     NATIVE_LEN, NATIVE_LIFT, NATIVE_LOAD, NATIVE_OUTSIDE, NATIVE_PUSH, NATIVE_PUT, NATIVE_ROOM, NATIVE_SHIFT,
-    NATIVE_SORT, NATIVE_SORT_BY, NATIVE_SPREAD, NATIVE_STORE, NATIVE_TAKE, NATIVE_UNSHIFT, QUIET, outside,
+    NATIVE_SORT, NATIVE_SORT_AS_PYTHON, NATIVE_SORT_BY, NATIVE_SPREAD, NATIVE_STORE, NATIVE_TAKE, NATIVE_UNSHIFT, QUIET,
+    outside,
 )
 from ...ops.sorting import SORT_BY
 from ...ops.structure import TUPLE_GET, UNION_MAKE
@@ -535,7 +536,7 @@ def sort(x, backwards):
     if has_floats(x):
         for i in range(NATIVE_LEN(x)):
             if without_order(get(x, i)):
-                sort_outside(x, backwards)
+                sort_unordered(x, backwards)
                 return
     if NATIVE_LEN(x) > 12 and sorted_by_digits(x, backwards):
         return
@@ -554,6 +555,14 @@ def sorted_by_digits(x: Expr, backwards: Expr) -> Expr:
     item = x.type.item
     plain = _is_sortable(item) and not any_part(item, lambda t: type(t) in (NpInt, NpFloat))
     return Apply(NATIVE_SORT, x, backwards) if plain else Const(Bool, False)
+
+
+@_rule
+def sort_unordered(x: Expr, backwards: Expr) -> Expr:
+    """list.sort of a list with items that are unordered. Threads of a parallel loop sort floats of 64 bits only."""
+    t = x.type.item
+    plain = t is Float or type(t) is NpFloat and t.bits == 64
+    return Apply(NATIVE_SORT_AS_PYTHON, x, backwards) if plain else Call(sort_outside, x, backwards)
 
 
 def sort_outside(x, backwards):

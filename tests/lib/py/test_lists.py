@@ -79,8 +79,31 @@ def test_storing_any_type_widens_what_the_list_holds(x, value):
     agree(appended, x, value)
 
 
-@pytest.mark.parametrize("a", [np.arange(3), np.zeros(0), np.array([True, False]), np.ones((2, 2), np.float32),
-                               np.arange(3).astype("M8[D]"), np.arange(6, dtype=np.uint8)[::2]], ids=repr)
+ARRAYS = [np.arange(3), np.zeros(0), np.array([True, False]), np.ones((2, 2), np.float32),
+          np.arange(3).astype("M8[D]"), np.arange(6, dtype=np.uint8)[::2]]
+
+
+@pytest.mark.parametrize("a", [*ARRAYS, np.array([2.5, np.nan, -1.0]), np.array([3, -1j, 2])], ids=repr)
+def test_lists_of_the_items_of_an_array(a):
+    def listed(a):
+        x = list(a)
+        return x, x[-1:], list(a[1:]) + [a[0]]
+
+    def in_order(a):
+        return sorted(a), sorted(a[::-1], reverse=True)
+
+    agree(listed, a)
+    agree(in_order, a)
+
+
+def test_the_items_of_an_array_have_no_objects_in_a_list_that_does_not_leave():
+    function = njit(lambda a: sorted(a)[0] + list(a)[-1])
+    assert function(np.array([2.5, -1.0, 3.0])) == 2.0
+    (text,) = function.inspect_ir().values()
+    assert "py_api" not in text and "py_box" not in text
+
+
+@pytest.mark.parametrize("a", ARRAYS, ids=repr)
 def test_items_of_an_array_are_appended(a):
     def appended(x, a):
         x.extend(a)
