@@ -7,10 +7,11 @@ container, has a method called on it or is joined with another list. Most such u
 """
 from __future__ import annotations
 
+from ..front.functions import TRANSFORMED
 from ..ir import core as ir
 from ..ir.uses import users as users_of
 from ..ops import control, generic
-from ..types.kinds import Composite, Dict, ListDisplay, Union, all_parts, is_display
+from ..types.kinds import Composite, Dict, Function, ListDisplay, Union, all_parts, is_display
 from .expressions import UserCall
 from .meaning import UNKNOWN, NotNative, Restart
 
@@ -236,11 +237,15 @@ def _overlap(places) -> bool:
     return any([one[:len(other)] == other for n, one in enumerate(places) for m, other in enumerate(places) if n != m])
 
 
-def _is_of_numpy(analysis, inst) -> bool:
-    """Whether `inst` calls a NumPy function or a derivative, whose result contains new lists without other
-    references."""
-    callee = analysis.av.get(inst.args[0]) if inst.op is generic.CALL else None
-    module = "" if callee is None else str(getattr(callee[1], "__module__", ""))
+def _returns_new_lists(analysis, inst) -> bool:
+    """Whether `inst` calls a NumPy function, a transform, or a function that a transform has returned, whose result
+    contains new lists without other references."""
+    if inst.op is not generic.CALL or inst.args[0] not in analysis.av:
+        return False
+    t, value = analysis.av[inst.args[0]]
+    if (t.proto.code if type(t) is Function else getattr(value, "__code__", None)) in TRANSFORMED:
+        return True
+    module = str(getattr(value, "__module__", ""))
     return module.partition(".")[0] == "numpy" or module in (
         "pyjitc.lib.derivatives", "pyjitc.lib.transforms", "pyjitc.lib.trees", "pyjitc.api.derivatives")
 
@@ -264,13 +269,15 @@ def _sources(analysis, value, seen) -> list | None:
                 return None
             given.update(one)
         return list(given)
-    if inst.op is generic.GETITEM and analysis.av[inst.args[1]][1] is not UNKNOWN:
-        whole = _sources(analysis, inst.args[0], seen)
-        if whole is None or len(whole) != 1 or not _is_of_numpy(analysis, whole[0][0]):
+    item = _item(analysis, inst)
+    if item is not None:
+        value, key = item
+        whole = _sources(analysis, value, seen)
+        if whole is None or len(whole) != 1 or not _returns_new_lists(analysis, whole[0][0]):
             return None
-        return [(*whole[0], analysis.av[inst.args[1]][1])]
+        return [(*whole[0], key)]
     if inst.op is not generic.LIST and inst.op is not generic.TUPLE:
-        return [(inst,)] if _is_of_numpy(analysis, inst) or inst.op in _MADE and not any(
+        return [(inst,)] if _returns_new_lists(analysis, inst) or inst.op in _MADE and not any(
             is_display(analysis.av[x][0]) for x in inst.args) else None
     found: list = [(inst,)] if inst.op is generic.LIST else []
     for arg in inst.args:
@@ -279,6 +286,14 @@ def _sources(analysis, value, seen) -> list | None:
             return None
         found += one
     return found
+
+
+def _item(analysis, inst) -> tuple | None:
+    """(the value of which an instruction takes an item, the key of the item), where the key is known."""
+    if inst.op is generic.GETITEM and analysis.av[inst.args[1]][1] is not UNKNOWN:
+        return inst.args[0], analysis.av[inst.args[1]][1]
+    made = analysis.shape.definitions.get(inst.args[0]) if inst.op is generic.ELEMENT else None
+    return (made.args[0], inst.attrs["index"]) if made is not None and made.op is generic.UNPACK else None
 
 
 def _follow(analysis, value, seen) -> bool:

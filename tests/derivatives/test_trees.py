@@ -151,6 +151,21 @@ def test_jacobians_by_trees():
     assert found["b"]["b"] == 0.0
 
 
+def test_lists_of_a_derivative_that_compiled_code_returns():
+    """They are new, so they need not be objects of Python before: also when they are unpacked."""
+    def product(p, x):
+        return p[0] * p[1][0] * np.sum(x)
+
+    @njit
+    def of_gradients(b, x):
+        value, found = value_and_grad(product)([b, [3.0]], x)
+        return value, found, grad(product)([b, [3.0]], x)[1]
+
+    value, found, part = of_gradients(2.0, X)
+    assert found == [pytest.approx(3.0 * X.sum()), [pytest.approx(2.0 * X.sum())]] and part == found[1]
+    assert value == pytest.approx(6.0 * X.sum())
+
+
 def test_batches_of_trees():
     many = {"w": np.stack((X, 2 * X)), "b": 2.0, "n": 3}
     found = vmap(lambda p, x: p["w"] * x, ({"b": None, "w": 0, "n": None}, None))(many, X)
