@@ -21,7 +21,7 @@ from ..lib import ruled, transforms
 from ..lib.derivatives import stop_gradient
 from ..lib.rule import Constant, Rule
 from ..lib.stand_ins import holds_dataclass
-from ..lib.trees import called, constant_marks
+from ..lib.trees import constant_marks
 from ..ops import structure
 from ..types.kinds import Function, Singleton, Tuple
 from . import trees
@@ -130,8 +130,9 @@ def jacfwd(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: b
            holomorphic: bool = False, *, argnames: str | Sequence[str] | None = None) -> CompiledFunction:
     """A compiled function that returns the Jacobian of `fun`, by forward mode with one sweep for each element of the
     argument: best for few arguments and many results. The shape of the Jacobian is that of the result followed by that
-    of the argument. argnums, argnames: see `grad`. With has_aux `fun` returns (value, other results), and the new
-    function (Jacobian, other results)."""
+    of the argument. argnums, argnames: see `grad`. Where the result is a tree, the new function returns a tree like it,
+    with a Jacobian, or for a tuple of arguments in `argnums` a tuple of Jacobians, at each leaf. With has_aux `fun`
+    returns (value, other results), and the new function (Jacobian, other results)."""
     return _of_arguments("jacfwd", fun, argnums, argnames,
                          lambda function, options, wrt: _jacobian(function, options, wrt, "jacfwd", bool(has_aux),
                                                                       bool(holomorphic)))
@@ -153,7 +154,8 @@ def hessian(fun: Callable, argnums: int | Sequence[int] | None = None, has_aux: 
             holomorphic: bool = False, *, argnames: str | Sequence[str] | None = None) -> CompiledFunction:
     """A compiled function that returns the second derivatives of `fun`, which must return a float: an array with the
     shape of the argument twice, by forward mode over reverse mode. For a tuple of arguments in `argnums` a tuple of
-    tuples of such arrays: item n of item m is the derivative by argument m and then by argument n."""
+    tuples of arrays: item n of item m is the derivative by argument m and then by argument n, and its axes are those of
+    argument m, then those of argument n."""
     return jacfwd(grad(fun, argnums, has_aux, holomorphic, argnames=argnames), argnums, has_aux, holomorphic,
                   argnames=argnames)
 
@@ -517,16 +519,12 @@ def _compiled(fun, options):
 def _jacobian(fun, options, argnums, what, has_aux, holomorphic=False):
     several = argnums if type(argnums) is tuple else (argnums,)
     parameters = _parameters(fun, several)
-    given = ", ".join(parameters)
-    places = [n % len(parameters) for n in several]
-    beside = f" {tuple(dict.fromkeys(places))}," if what == "jacfwd" else ""
-    parts = [f"JACOBIAN(FUN, ({n},),{beside} {has_aux}, ({given},), MARKS, {holomorphic})" for n in places]
-    result = f"({', '.join(parts)},)" if type(argnums) is tuple else parts[0]
-    if has_aux:
-        result = f"{result}, CALLED(FUN, MARKS, OWN(({given},)))[1]"
-    one = transforms.forward_jacobian if what == "jacfwd" else transforms.reverse_jacobian
-    made = _carrier(fun, what, parameters, f"return {result}", options, JACOBIAN=one, OWN=names.own,
-                    CALLED=called)
+    at = tuple([n % len(parameters) for n in several])
+    if len(set(at)) < len(at):
+        raise ValueError(f"argnums of a Jacobian has an argument twice: {argnums}")
+    made = _carrier(fun, what, parameters, f"return JACOBIAN(FUN, {at}, {type(argnums) is tuple}, {has_aux}, "
+                    f"({', '.join(parameters)},), MARKS, {holomorphic})", options,
+                    JACOBIAN=transforms.forward_jacobian if what == "jacfwd" else transforms.reverse_jacobian)
     made.py_func.__defaults__ = python_of(fun).__defaults__
     return made
 
@@ -590,7 +588,7 @@ def _maker(function, parameters):
         if isinstance(fun.type, Singleton):
             try:
                 return constant(_made_once(function, fun.type.value, *rest))
-            except TypeError as error:
+            except (TypeError, ValueError) as error:
                 raise Mismatch(str(error)) from None
         if not isinstance(fun.type, Function):
             raise Mismatch(f"{function.__name__} takes a function, not {describe(fun.type)}")

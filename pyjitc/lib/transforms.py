@@ -1,7 +1,7 @@
 """Jacobians and batches, in the compiled subset: loops over directions and over examples.
 
 Called by functions that api/derivatives.py makes. `f` is a function of the program, `args` the tuple of its arguments,
-`at`, the number of the argument in a tuple, and `axes` are constants.
+`at`, the numbers of arguments in a tuple, and `axes` are constants.
 """
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from .derivatives import name_of, own, pulled, pushed, with_numbers
 from .rule import NONE, Constant, intrinsic
 from .stand_ins import as_objects, as_tuples, holds_objects
 from .trees import (
-    called, count_leaves, first_that_varies, flat, is_tree, is_tuple, items, leaf_at, like, may_vary, nested, none_like,
-    restored, tangents_along, tuples, with_leaves,
+    at_places, called, count_leaves, first_that_varies, flat, is_tuple, items, leaf_at, like, may_vary, nested,
+    none_like, parts_of, restored, tangents_along, tuples, with_leaves,
 )
 
 __all__ = ["batched", "batched_in_parallel", "forward_jacobian", "holomorphic_gradients", "reverse_jacobian"]
@@ -58,8 +58,9 @@ def is_complex(x):
 
 @intrinsic
 def check_given(f, at: Constant, x):
-    """Refuse the derivative by argument `at` = x where nothing in it can vary."""
-    check_argument(name_of(f), at[0], tuples(x).type)
+    """Refuse the derivative by the arguments `at`, the items of x, where nothing in one of them can vary."""
+    for n, part in zip(at, parts_of(x)):
+        check_argument(name_of(f), n, tuples(part).type)
     return NONE
 
 
@@ -70,34 +71,36 @@ def check_returned(f, what: Constant, y):
     return NONE
 
 
-def forward_jacobian(f, at, beside, has_aux, args, marks, holomorphic=False):
-    """The derivative of the result with respect to argument `at`: its axes are those of the result, then those of the
-    argument; None in the place of results that cannot vary. It takes one forward sweep for each element of the
-    argument. beside: the arguments by which such derivatives are asked for, one of which is `at`: the sweeps for all of
-    their leaves are calls of one function, with tangents that are zero except for one leaf."""
+def forward_jacobian(f, at, several, has_aux, args, marks, holomorphic=False):
+    """The derivative of the result with respect to the arguments `at`: a tree like the result, in which each leaf has
+    become a tuple of derivatives, or where not `several` the only one of them. A derivative has the axes of the result,
+    then those of the argument, and is None where the result cannot vary. With has_aux (the derivative, what f returns
+    beside the result).
+
+    It takes one forward sweep for each element of the arguments. All are calls of one function, with tangents that are
+    zero except for one leaf."""
     if holds_objects(args):
         given = as_tuples(args)
-        return as_objects(forward_jacobian(f, at, beside, has_aux, given, marks, holomorphic), given)
-    x = args[at[0]]
+        return as_objects(forward_jacobian(f, at, several, has_aux, given, marks, holomorphic), given)
+    x = at_places(args, at)
     check_given(f, at, x)
     n = first_that_varies(x)
     leaf = leaf_at(x, n)
     if is_complex(leaf) != holomorphic:
         raise TypeError(OF_REAL if holomorphic else BY_COMPLEX)
     along = direction(leaf)
-    value, change = pushed(f, beside, tangents_along(args, beside, at, n, along), args, marks)
+    value, change = pushed(f, at, tangents_along(x, n, along), args, marks)
     result = first(value, has_aux)
     y = with_numbers((flat(result),))[0]
     check_returned(f, "jacfwd", y)
-    if not is_tree(x) and not isinstance(x, np.ndarray):
-        return first(change, has_aux)
     found = flat(first(change, has_aux))
     if isinstance(leaf, np.ndarray):
-        found = by_array(f, at, beside, has_aux, args, marks, leaf, y, n, found, along)
-    if not is_tree(x):
-        return like(result, found)
-    rest = by_leaves(f, at, beside, has_aux, args, marks, x, y, n + 1, holomorphic)
-    return nested(result, marks, at, x, nones(n) + (found,) + rest)
+        found = by_array(f, at, has_aux, args, marks, x, leaf, y, n, found, along)
+    rest = by_leaves(f, at, has_aux, args, marks, x, y, n + 1, holomorphic)
+    found = nested(result, marks, at, several, x, nones(n) + (found,) + rest)
+    if has_aux:
+        return found, called(f, marks, own(args))[1]
+    return found
 
 
 def direction(x):
@@ -113,64 +116,57 @@ def nones(n):
     return () if n == 0 else (None,) + nones(n - 1)
 
 
-def by_leaves(f, at, beside, has_aux, args, marks, x, y, n, holomorphic):
-    """The Jacobians of the result y by each leaf of a tree, which is argument `at`, from leaf n on: a tuple."""
+def by_leaves(f, at, has_aux, args, marks, x, y, n, holomorphic):
+    """The Jacobians of the result y by each leaf of x, the arguments `at`, from leaf n on: a tuple."""
     if n == count_leaves(x):
         return ()
-    rest = by_leaves(f, at, beside, has_aux, args, marks, x, y, n + 1, holomorphic)
+    rest = by_leaves(f, at, has_aux, args, marks, x, y, n + 1, holomorphic)
     leaf = leaf_at(x, n)
     if not may_vary(leaf):
         return (None,) + rest
     if is_complex(leaf) != holomorphic:
         raise TypeError(OF_REAL if holomorphic else BY_COMPLEX)
     along = direction(leaf)
-    change = flat(first(pushed(f, beside, tangents_along(args, beside, at, n, along), args, marks)[1], has_aux))
+    change = flat(first(pushed(f, at, tangents_along(x, n, along), args, marks)[1], has_aux))
     if isinstance(leaf, np.ndarray):
-        return (by_array(f, at, beside, has_aux, args, marks, leaf, y, n, change, along),) + rest
+        return (by_array(f, at, has_aux, args, marks, x, leaf, y, n, change, along),) + rest
     return (change,) + rest
 
 
-def by_array(f, at, beside, has_aux, args, marks, x, y, n, change, along):
-    """The Jacobian of the result y by the array x, which is leaf n of argument `at`. change: the derivative along its
-    first element, which is that in the direction `along`."""
+def by_array(f, at, has_aux, args, marks, x, leaf, y, n, change, along):
+    """The Jacobian of the result y by an array, which is leaf n of x, the arguments `at`. change: the derivative along
+    its first element, which is that in the direction `along`."""
     elements = along.reshape(-1)
-    tangents = tangents_along(args, beside, at, n, along)
-    out = columns(y, x.size)
-    if x.size > 0:
+    tangents = tangents_along(x, n, along)
+    out = columns(y, leaf.size)
+    if leaf.size > 0:
         put_column(out, 0, change)
         elements[0] = 0
-    for i in range(1, x.size):
+    for i in range(1, leaf.size):
         elements[i] = 1
-        put_column(out, i, flat(first(pushed(f, beside, tangents, args, marks)[1], has_aux)))
+        put_column(out, i, flat(first(pushed(f, at, tangents, args, marks)[1], has_aux)))
         elements[i] = 0
-    return with_axes(out, y, x.shape)
+    return with_axes(out, y, leaf.shape)
 
 
-def reverse_jacobian(f, at, has_aux, args, marks, holomorphic=False):
-    """The derivative that `forward_jacobian` computes, by one reverse sweep for each element of the result."""
+def reverse_jacobian(f, at, several, has_aux, args, marks, holomorphic=False):
+    """What `forward_jacobian` computes, by one reverse sweep for each element of the result."""
     if holds_objects(args):
         given = as_tuples(args)
-        return as_objects(reverse_jacobian(f, at, has_aux, given, marks, holomorphic), given)
-    x = args[at[0]]
+        return as_objects(reverse_jacobian(f, at, several, has_aux, given, marks, holomorphic), given)
+    x = at_places(args, at)
     check_given(f, at, x)
-    result = first(called(f, marks, own(args)), has_aux)
+    value = called(f, marks, own(args))
+    result = first(value, has_aux)
     y = with_numbers((flat(result),))[0]
-    if is_complex(x) != holomorphic:
-        raise TypeError(OF_REAL if holomorphic else BY_COMPLEX)
+    for n in at:
+        if is_complex(args[n]) != holomorphic:
+            raise TypeError(OF_REAL if holomorphic else BY_COMPLEX)
     check_returned(f, "jacrev", y)
-    if is_tuple(y):
-        return like(result, with_leaves(y, rows_of_leaves(f, at, has_aux, args, marks, x, y, 0)))
-    if is_complex(y) and not holomorphic:
-        raise TypeError(OF_COMPLEX)
-    if not isinstance(y, np.ndarray):
-        return pulled(f, at, has_aux, 1.0, args, marks)[1][0]
-    along = np.zeros(y.size, y.dtype)
-    out = rows(flat(x), y.size, y.dtype)
-    for i in range(y.size):
-        along[i] = 1
-        put_row(out, i, flat(pulled(f, at, has_aux, along.reshape(y.shape), args, marks)[1][0]))
-        along[i] = 0
-    return restored(marks, at, x, in_shape(out, y.shape, flat(x)))
+    found = like(result, with_leaves(y, rows_of_leaves(f, at, several, has_aux, args, marks, x, y, 0, holomorphic)))
+    if has_aux:
+        return found, value[1]
+    return found
 
 
 def rows(x, n, dtype):
@@ -200,30 +196,31 @@ def all_in_shape(out, shape, x):
     return (in_shape(out[0], shape, x[0]),) + all_in_shape(out[1:], shape, x[1:])
 
 
-def rows_of_leaves(f, at, has_aux, args, marks, x, y, n):
-    """The Jacobians of a function whose result is the tree y, by reverse sweeps: a tuple, for the leaves from leaf n
-    on."""
+def rows_of_leaves(f, at, several, has_aux, args, marks, x, y, n, holomorphic):
+    """The Jacobians of a function whose result is the tree y, or a leaf, by reverse sweeps: a tuple, for the leaves
+    from leaf n on."""
     if n == count_leaves(y):
         return ()
-    return (rows_of_leaf(f, at, has_aux, args, marks, x, y, n),) + rows_of_leaves(
-        f, at, has_aux, args, marks, x, y, n + 1)
+    return (rows_of_leaf(f, at, several, has_aux, args, marks, x, y, n, holomorphic),) + rows_of_leaves(
+        f, at, several, has_aux, args, marks, x, y, n + 1, holomorphic)
 
 
-def rows_of_leaf(f, at, has_aux, args, marks, x, y, n):
+def rows_of_leaf(f, at, several, has_aux, args, marks, x, y, n, holomorphic):
     part = leaf_at(y, n)
     if not may_vary(part):
-        return none_like(marks, at, x)
-    if is_complex(part):
+        return none_like(marks, at, several, x)
+    if is_complex(part) and not holomorphic:
         raise TypeError(OF_COMPLEX)
     if not isinstance(part, np.ndarray):
-        return pulled(f, at, has_aux, alone(y, n, 1.0), args, marks)[1][0]
+        found = pulled(f, at, has_aux, alone(y, n, 1.0), args, marks)[1]
+        return found if several else found[0]
     along = np.zeros(part.size, part.dtype)
     out = rows(flat(x), part.size, part.dtype)
     for i in range(part.size):
         along[i] = 1
-        put_row(out, i, flat(pulled(f, at, has_aux, alone(y, n, along.reshape(part.shape)), args, marks)[1][0]))
+        put_row(out, i, flat(pulled(f, at, has_aux, alone(y, n, along.reshape(part.shape)), args, marks)[1]))
         along[i] = 0
-    return restored(marks, at, x, in_shape(out, part.shape, flat(x)))
+    return restored(marks, at, several, x, in_shape(out, part.shape, flat(x)))
 
 
 def alone(y, n, cotangent):

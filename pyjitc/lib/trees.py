@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from functools import lru_cache
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -22,11 +23,11 @@ from ..types.tangents import holds_display, varies
 from .rule import Constant, intrinsic
 from .stand_ins import as_objects, as_tuples, holds_dataclass
 
-__all__ = ["aligned", "applied", "called", "constant_marks", "count_leaves", "display_of", "first_that_varies", "flat",
-           "have_one_order", "holder", "is_tree", "is_tuple", "items", "kind_of", "kinds_of", "leaf_at", "leaves_of",
-           "like", "literal_of", "mapped_tree", "marked", "marks_of", "may_vary", "nested", "none_like", "of_trees",
-           "parts_of", "restored", "structured", "tangents_along", "tuples", "with_leaves", "with_structures",
-           "without_displays"]
+__all__ = ["aligned", "applied", "at_places", "called", "constant_marks", "count_leaves", "display_of",
+           "first_that_varies", "flat", "have_one_order", "holder", "is_tuple", "items", "kind_of", "kinds_of",
+           "leaf_at", "leaves_of", "like", "literal_of", "mapped_tree", "marked", "marks_of", "may_vary", "nested",
+           "none_like", "of_trees", "parts_of", "restored", "structured", "tangents_along", "tuples", "with_leaves",
+           "with_structures", "without_displays"]
 
 
 def marks_of(t) -> Any:
@@ -202,16 +203,6 @@ def _rebuilt(x: Expr, leaves) -> Expr:
     return Apply(s.TUPLE_MAKE, *items, cls=x.type.cls if type(x.type) is k.Tuple else None)
 
 
-def _marks_at(marks: Expr, n: int, x: Expr):
-    return marks_of(x.type) if marks.type is k.NoneType else literal_of(marks)[n]
-
-
-@intrinsic
-def is_tree(x):
-    """Whether x is a tuple, or a list or dict display."""
-    return constant(_is_tree(x))
-
-
 @intrinsic
 def is_tuple(x):
     """Whether x is a tuple of any class, also of one that stands for a dataclass."""
@@ -376,16 +367,19 @@ def with_leaves(x, leaves):
 
 
 @intrinsic
-def tangents_along(args, beside: Constant, at: Constant, n: Constant, change):
-    """The tangents of the arguments `beside`, as tuples: `change` for leaf n of argument `at`, zero for all others."""
-    given = [tuples(x) for x in parts_of(args)]
-    tangents = []
-    for position in beside:
-        leaves: list[Expr] = [CallValue(constant(no_change), leaf) for leaf in _leaves(given[position])]
-        if position == at[0]:
-            leaves[n] = change
-        tangents.append(_rebuilt(given[position], iter(leaves)))
-    return Apply(s.TUPLE_MAKE, *tangents, cls=None)
+def at_places(args, at: Constant):
+    """The tuple of the arguments `at`."""
+    given = parts_of(args)
+    return Apply(s.TUPLE_MAKE, *[given[n] for n in at], cls=None)
+
+
+@intrinsic
+def tangents_along(x, n: Constant, change):
+    """The tangents of the arguments x, a tuple, as tuples: `change` for leaf n, zero for all others."""
+    given = tuples(x)
+    leaves: list[Expr] = [CallValue(constant(no_change), leaf) for leaf in _leaves(given)]
+    leaves[n] = change
+    return _rebuilt(given, iter(leaves))
 
 
 def no_change(x):
@@ -397,28 +391,35 @@ def no_change(x):
     return 0.0
 
 
-@intrinsic
-def restored(marks, at: Constant, x, y):
-    """The tree of tuples y, which belongs to argument `at` = x, in the structure of that argument."""
-    return _structured(_marks_at(marks, at[0], x), y)
+def _of_arguments(marks: Expr, at, several, x: Expr, leaves) -> Expr:
+    """A tree like x, the tuple of the arguments `at`, in the structures that these have, with the next leaves of an
+    iterator; its only item where not `several`."""
+    found = _rebuilt(x, leaves)
+    known = marks_of(x.type) if marks.type is k.NoneType else (
+        "tuple", None, tuple([literal_of(marks)[n] for n in at]))
+    found = _structured(known, found)
+    return found if several else parts_of(found)[0]
 
 
 @intrinsic
-def none_like(marks, at: Constant, x):
-    """A tree of None with the structure of argument `at` = x; None where that is no tree."""
-    nones = _rebuilt(x, iter([constant(None)] * len(_leaves(x))))
-    return _structured(_marks_at(marks, at[0], x), nones)
+def restored(marks, at: Constant, several: Constant, x, y):
+    """The tree of tuples y, which is like x, the arguments `at`, in the structures of these (`_of_arguments`)."""
+    return _of_arguments(marks, at, several, x, iter(_leaves(y)))
 
 
 @intrinsic
-def nested(y, marks, at: Constant, x, found):
-    """The tree y with a tree like x, argument `at`, in place of each leaf. found: for each leaf of x a tree like y."""
-    def at_leaf(parts):
-        return _structured(_marks_at(marks, at[0], x), _rebuilt(x, iter(parts)))
+def none_like(marks, at: Constant, several: Constant, x):
+    """A tree of None like x, the arguments `at` (`_of_arguments`)."""
+    return _of_arguments(marks, at, several, x, repeat(constant(None)))
 
+
+@intrinsic
+def nested(y, marks, at: Constant, several: Constant, x, found):
+    """The tree y with a tree like x, the arguments `at`, in place of each leaf (`_of_arguments`). found: for each leaf
+    of x a tree like y."""
     def of(y, parts):
         if not _is_tree(y):
-            return at_leaf(parts)
+            return _of_arguments(marks, at, several, x, iter(parts))
         given = [[x] * len(parts_of(y)) if x.type is k.NoneType else parts_of(x) for x in parts]
         items = [of(item, list(one)) for item, one in zip(parts_of(y), zip(*given))]
         return Apply(s.TUPLE_MAKE, *items, cls=y.type.cls if type(y.type) is k.Tuple else None)

@@ -727,6 +727,27 @@ def higher_jacobians(jax, np):
     return jax.jacfwd(jax.jacrev(f))(x), jax.jacrev(jax.jacfwd(f))(x), jax.jacrev(jax.jacrev(f))(x)
 
 
+def jacobians_by_several_arguments(jax, np):
+    """The derivatives by the arguments form a tuple at each leaf of the result, also inside of a compiled function."""
+    def f(p, x, s):
+        return {"y": np.tanh(p["w"] * x) * p["b"], "z": [s * np.sum(x * x), x]}
+
+    def beside(p, x, s):
+        return f(p, x, s), {"scaled": s * x}
+
+    def loss(p, x, s):
+        return np.sum(np.tanh(p["w"] * x) * s) * p["b"]
+
+    def compiled(made):
+        return jax.jit(lambda w, x: made({"w": w, "b": 0.7}, x, 1.5))(np.array(W), np.array(ALONG_W))
+
+    given = {"w": np.array(W), "b": 0.7}, np.array(ALONG_W), 1.5
+    of = [jax.jacfwd(f, (0, 1)), jax.jacrev(f, (2, 0)), jax.jacrev(f, (-2,)), jax.jacfwd(beside, (1, 2), has_aux=True),
+          jax.jacrev(beside, (0, 1, 2), has_aux=True), jax.hessian(loss, (0, 1)), jax.hessian(loss, (2, 1)),
+          jax.jacrev(jax.jacrev(loss, (1, 2)), (0, 2))]
+    return [one(*given) for one in of], [compiled(one) for one in of]
+
+
 def influences(jax, np):
     """How each example influences the solution, by products with the inverse of a Hessian, by conjugate gradients."""
     def loss(w, x, y):

@@ -11,6 +11,7 @@ from pyjitc import (
     TypingError, UnsupportedError, check_grads, checkpoint, custom_jvp, custom_vjp, grad, hessian, hvp, jacfwd,
     jacrev, jvp, linearize, njit, pmap, stop_gradient, value_and_grad, vjp, vmap,
 )
+from tests.derivatives.differences import central
 
 X = np.array([0.5, 1.2, -0.3])
 A = np.array([[2.0, 0.3], [0.1, 1.5]])
@@ -126,6 +127,38 @@ def test_jacobians():
         np.testing.assert_allclose(jacobian(rosenbrock)(X), grad(rosenbrock)(X))
         first, second = jacobian(lambda a, x: a @ x, (0, 1))(np.eye(2), X[:2].copy())
         assert first.shape == (2, 2, 2) and np.array_equal(second, np.eye(2))
+
+
+@pytest.mark.parametrize("made", [jacfwd, jacrev])
+def test_jacobians_by_several_arguments(made):
+    """A tuple with the derivative by each argument, in the order of `argnums`; compiled code gets the same."""
+    def f(a, x, s):
+        return np.sin(a @ x) * s
+
+    args = A, X[:2].copy(), 0.75
+    expected = [np.stack([central(lambda *given, k=k: f(*given)[k], args, n) for k in range(2)]) for n in range(3)]
+    for argnums in ((0, 1), (2, 0, 1), (-1, 0), [1, 2], (1,)):
+        jacobian, beside = made(f, argnums), made(lambda *given: (f(*given), (given[2], "text")), argnums, has_aux=True)
+        with_others = beside(*args)
+        assert with_others[1] == (0.75, "text")
+        for found in (jacobian(*args), with_others[0], njit(lambda a, x, s: jacobian(a, x, s))(*args)):
+            assert type(found) is tuple and len(found) == len(argnums)
+            for one, n in zip(found, argnums):
+                assert one.shape == (2, *np.shape(args[n]))
+                np.testing.assert_allclose(one, expected[n], rtol=1e-7, atol=1e-9)
+    with pytest.raises(ValueError, match=r"argnums of a Jacobian has an argument twice: \(1, -2\)"):
+        made(f, (1, -2))
+
+
+@pytest.mark.parametrize("argnums", [0, (0, 1)])
+def test_jacrev_has_one_sweep_for_each_element_of_the_result(argnums, capfd):
+    """Whatever the number of arguments is; one more call says what the function returns."""
+    def f(x, y):
+        print("called")
+        return x * y, x
+
+    jacrev(f, argnums, has_aux=True)(X, X)
+    assert capfd.readouterr().out.split() == ["called"] * (1 + len(X))
 
 
 def test_second_derivatives():

@@ -151,10 +151,35 @@ def test_jacobians_by_trees():
     assert found["b"]["b"] == 0.0
 
 
+@pytest.mark.parametrize("made", [pyjitc.jacfwd, jacrev])
+def test_jacobians_by_several_arguments(made):
+    """The derivatives by the arguments form a tuple at each leaf of the result, as in JAX."""
+    def f(p, x):
+        return {"y": p["w"] * x, "z": [p["c"] * np.sum(x), 3]}
+
+    def check(found):
+        (by_w, by_c), by_x = found["y"][0].values(), found["y"][1]
+        np.testing.assert_allclose(by_w, np.diag(B))
+        np.testing.assert_array_equal(by_c, np.zeros(3))
+        np.testing.assert_allclose(by_x, np.diag(X))
+        (by_p, by_x), none = found["z"]
+        assert by_p["c"] == pytest.approx(B.sum()) and not np.any(by_p["w"]) and np.array_equal(by_x, np.full(3, 2.0))
+        assert none == ({"w": None, "c": None}, None)
+
+    check(made(f, (0, 1))({"w": X, "c": 2.0}, B))
+    check(njit(lambda w, x: made(f, (0, 1))({"w": w, "c": 2.0}, x))(X, B))
+    found, aux = made(lambda x, p: (f(p, x), [x[0], [p["c"]]]), (1, 0), has_aux=True)(B, {"w": X, "c": 2.0})
+    check(found)
+    assert aux == [0.1, [2.0]]
+
+
 def test_lists_of_a_derivative_that_compiled_code_returns():
     """They are new, so they need not be objects of Python before: also when they are unpacked."""
     def product(p, x):
         return p[0] * p[1][0] * np.sum(x)
+
+    def result(b, x):
+        return [b * 2.0, [x * b]]
 
     @njit
     def of_gradients(b, x):
@@ -164,6 +189,8 @@ def test_lists_of_a_derivative_that_compiled_code_returns():
     value, found, part = of_gradients(2.0, X)
     assert found == [pytest.approx(3.0 * X.sum()), [pytest.approx(2.0 * X.sum())]] and part == found[1]
     assert value == pytest.approx(6.0 * X.sum())
+    (by_b, by_x), [(of_b, of_x)] = njit(lambda b, x: jacrev(result, (0, 1))(b, x))(2.0, X)
+    assert by_b == 2.0 and not np.any(by_x) and np.array_equal(of_b, X) and np.array_equal(of_x, 2.0 * np.eye(3))
 
 
 def test_batches_of_trees():
@@ -533,6 +560,8 @@ def test_second_derivatives_by_several_arguments():
     assert aa == 0.0 and np.array_equal(aw, [12.0, 12.0]) and np.array_equal(wa, aw)
     assert np.array_equal(ww, np.full((2, 2), 24.0))
     assert np.array_equal(pyjitc.hessian(f, argnames=("w",))(2.0, w)[0][0], ww)
+    (_, by_both), _ = pyjitc.hessian(lambda m, w: f(np.sum(m), w), (0, 1))(np.ones((1, 3)), w)
+    assert by_both.shape == (1, 3, 2) and np.array_equal(by_both[0, 1], aw)  # the axes of the first argument first
     assert pyjitc.hessian(lambda a, w: (f(a, w), a), (0,), has_aux=True)(2.0, w) == (((0.0,),), 2.0)
 
 
