@@ -117,6 +117,14 @@ def test_second_derivatives():
     np.testing.assert_allclose(both[0], free(X, 30), 1e-12)
     np.testing.assert_allclose(both[1], jacfwd(free)(X, 30) @ X, 1e-12)
 
+    @njit
+    def along(x):
+        return jvp(lambda x: bounded(x, 30), (x,), (x,))[1]
+
+    first, change = njit(lambda x: (bounded(x, 30), along(x)))(X)  # the gradient itself is called first
+    np.testing.assert_array_equal(first, both[0])
+    np.testing.assert_array_equal(change, both[1])
+
 
 def failing(x, n):
     for t in range(n):

@@ -36,8 +36,10 @@ def run(functions: list[Function], options, helpers: Callable) -> list[Function]
         if request is None or fn in done:
             return
         done[fn] = None
+        if fn in again:  # there is no derivative of a schedule, so its memory has no limit
+            request = request._replace(memory=0)
         pushes = request.mode == "push"
-        body = whole(request.primal, options, make_inside, not pushes, staying, helpers, fn in again)
+        body = whole(request.primal, options, make, not pushes, staying, helpers, fn in again)
         body.name, body.result = fn.name, request.primal.result
         if request.memory:
             divide(body, request.wrt, request.memory, helpers, staying)
@@ -52,14 +54,6 @@ def run(functions: list[Function], options, helpers: Callable) -> list[Function]
         if not pushes:
             reverse.drop_copies(fn)
             transposed.run(fn)
-
-    def make_inside(fn: Function) -> None:
-        """Make a derivative that is differentiated itself: there is no derivative of a schedule, so its memory has no
-        limit."""
-        request = request_of(fn)
-        if request is not None and request.memory:
-            fn.memo["derivative"] = request._replace(memory=0)
-        make(fn)
 
     reached = functions[:1]
     for fn in reached:  # appended to during the iteration
