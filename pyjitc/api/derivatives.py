@@ -495,11 +495,9 @@ def _pushed(fun, options, fixed, count, has_aux, linear=False):
     given = [f"x{n}" for n in range(fixed + count)]
     along = [f"t{n}" for n in range(count)] if linear else ["tangents"]
     tangents = f"({', '.join(along)},)" if linear else "tangents"
-    result = "found[1][0]" if has_aux and linear else "found[1]" if linear else (
-        "found[0][0], found[1][0], found[0][1]" if has_aux else "found")
     return _carrier(fun, "jvp", (*given, *along),
-                    f"found = PUSHED(FUN, {tuple(range(fixed, fixed + count))!r}, {tangents}, "
-                    f"({', '.join(given)},), MARKS); return {result}", options, PUSHED=names.pushed)
+                    f"return PUSHED(FUN, {tuple(range(fixed, fixed + count))!r}, {has_aux!r}, {tangents}, "
+                    f"({', '.join(given)},), MARKS){'[1]' if linear else ''}", options, PUSHED=names.pushed_apart)
 
 
 @lru_cache(_DERIVATIVES)
@@ -698,14 +696,14 @@ def _jvp_rule(fun, primals, tangents, has_aux: Constant = False):
             raise Mismatch(f"jvp takes {name} as a tuple", "write (x,) for one argument")
     if len(primals.type.elements) != len(tangents.type.elements):
         raise Mismatch("jvp takes as many tangents as primals")
-    made = names.pushed_with_others if has_aux else names.pushed
+    function, wrt, args = fun, tuple(range(len(primals.type.elements))), primals
     if isinstance(fun.type, Singleton) and not isinstance(fun.type.value, (FunctionType, CompiledFunction)) or (
             isinstance(fun.type, Function) and is_of_any_count(_stand_in(fun.type.proto))):
         # of what is not written in Python, such as a ufunc, or has no parameter for each argument, such as a partial
-        given = Apply(structure.TUPLE_MAKE, fun, primals, cls=None)
-        return CallValue(constant(made), constant(names.spread), constant((1,)),
-                         Apply(structure.TUPLE_MAKE, tangents, cls=None), given)
-    return CallValue(constant(made), fun, constant(tuple(range(len(primals.type.elements)))), tangents, primals)
+        function, wrt = constant(names.spread), (1,)
+        args = Apply(structure.TUPLE_MAKE, fun, primals, cls=None)
+        tangents = Apply(structure.TUPLE_MAKE, tangents, cls=None)
+    return CallValue(constant(names.pushed_apart), function, constant(wrt), constant(has_aux), tangents, args)
 
 
 jvp.rule = Rule(_jvp_rule, "pyjitc.jvp")

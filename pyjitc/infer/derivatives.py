@@ -8,7 +8,7 @@ from ..ops import arith, derivative, structure
 from ..types import kinds as k
 from ..types.lattice import dtype_of
 from ..types.tangents import (
-    gradient_type, holds_display, holds_one_of, is_number_that_varies, is_one_of_floats, is_one_of_numbers,
+    gradient_type, holds_display, holds_one_of_numbers, is_number_that_varies, is_one_of_numbers,
     tangent_type, varies, without_duals,
 )
 from . import changed_dicts, displays
@@ -62,12 +62,12 @@ def settle(evaluator, e: Derived):
     known = [i for i in e.wrt if called.spec.args[i][1] is not UNKNOWN]
     if known:
         return evaluator.settle(_without(known, e))
+    change = tangent_type(_differentiated(result, e))
     if e.mode == "push":
-        e.type = k.Tuple((without_duals(result), tangent_type(result)))
+        e.type = k.Tuple((without_duals(result), change))
     else:
         if e.mode == "pull":
-            wanted = tangent_type(result.elements[0] if e.has_aux else result)
-            e.seeds = [_seed(x, wanted, f"the cotangent of the result of {name}()") for x in e.seeds]
+            e.seeds = [_seed(x, change, f"the cotangent of the result of {name}()") for x in e.seeds]
         e.type = k.Tuple((without_duals(result), k.Tuple(map(gradient_type, given))))
     return e, (e.type, UNKNOWN)
 
@@ -241,9 +241,9 @@ def check_argument(name, i, t):
 def _is_converted(result, found, e) -> bool:
     """Whether the transforms need a result in another form: with tuples in place of displays, and with numbers of one
     type in place of numbers whose type depends on the path. found: the type of the part that is differentiated."""
-    if holds_one_of(is_one_of_numbers, found) or e.mode != "gradient" and holds_display(found):
+    if holds_one_of_numbers(found) or e.mode != "gradient" and holds_display(found):
         return not e.has_aux or _is_pair(result)
-    return e.has_aux and _is_pair(result) and (holds_display(result) or holds_one_of(is_one_of_floats, result))
+    return e.has_aux and _is_pair(result) and holds_display(result)
 
 
 def _is_pair(result) -> bool:
@@ -291,10 +291,10 @@ def _in_words(t) -> str:
 
 
 def _check_result(name, result, e, spec):
-    _check_types(name, result, spec)
     if e.has_aux:
         check_pair(name, result)
         result = result.elements[0]
+    _check_types(name, result, spec)
     if e.mode == "gradient" and not k.is_float(without_duals(result)):
         raise Mismatch(f"a gradient is only for functions that return a float, and {name}() returns {describe(result)}",
                        "return a sum of it, or use jacrev or jacfwd" if type(result) is k.Array and varies(result) else

@@ -219,8 +219,8 @@ class Derived(Expr):
     positions of the operands with respect to which it is differentiated.
 
     mode: what the call returns. "gradient": (result, gradients with respect to each of `wrt`) of the result, or with
-    `has_aux` of the first item of the result. "pull": the same with the cotangent of the result in `seeds`. "push":
-    (result, tangent of the result) for the tangents of `wrt` in `seeds`.
+    `has_aux` of the first item of the result. "pull": the same with the cotangent of what is differentiated in `seeds`.
+    "push": (result, tangent of what is differentiated) for the tangents of `wrt` in `seeds`.
 
     memory: the bytes that reverse mode may keep for a loop, 0 where there is no limit.
 

@@ -12,7 +12,7 @@ from ..ops import arith as a
 from ..ops import structure as s
 from ..ops.math import STOPPED
 from ..types import kinds as k
-from ..types.tangents import holds_display, is_one_of_floats, is_one_of_numbers, varies
+from ..types.tangents import holds_display, is_one_of_numbers, varies
 from .axes import of_class
 from .np.elementwise.elementwise import over
 from .rule import NONE, Constant, Rule, intrinsic
@@ -21,8 +21,8 @@ from .trees import (
     aligned, applied, arranged, flat, have_one_order, is_tuple, items, literal_of, marked, of_trees, structured, tuples,
 )
 
-__all__ = ["OF_VALUES", "gradients", "name_of", "own", "pulled", "pushed", "pushed_with_others", "spread",
-           "stop_gradient", "with_numbers"]
+__all__ = ["OF_VALUES", "gradients", "name_of", "own", "pair", "pulled", "pushed", "pushed_apart",
+           "spread", "stop_gradient", "with_numbers"]
 
 
 _OF_ANY_COUNT = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
@@ -62,18 +62,18 @@ def pulled(f, argnums: Constant, has_aux: Constant, cotangent, args, marks=None)
 
 
 @intrinsic
-def pushed(f, argnums: Constant, tangents, args, marks=None):
-    """(f(*args), the derivative in the direction of `tangents`, a tuple of a tangent for each argument at
-    `argnums`)."""
+def pushed(f, argnums: Constant, has_aux: Constant, tangents, args, marks=None):
+    """(f(*args), the derivative in the direction of `tangents`, a tuple of a tangent for each argument at `argnums`).
+    has_aux: f returns (value, aux), and the derivative is that of the value."""
     if holds_dataclass(args.type) or holds_dataclass(tangents.type):
-        return of_objects(pushed, f, constant(argnums), tangents, args, constant(marks))
+        return of_objects(pushed, f, constant(argnums), constant(has_aux), tangents, args, constant(marks))
     ordered = have_one_order(args)
     if ordered is not args:
-        return CallValue(constant(pushed), f, constant(argnums), tangents, ordered, constant(marks))
+        return CallValue(constant(pushed), f, constant(argnums), constant(has_aux), tangents, ordered, constant(marks))
     if marks is not None or not _has_parameters(f, args) or holds_display(args.type) or holds_display(tangents.type):
         given = k.Tuple([args.type.elements[n] for n in argnums])
-        return _of_trees(pushed_of_trees, f, argnums, args, marks, tuples(aligned(given, tangents)))
-    return Derived(f, _items(args), "push", argnums, _items(tangents), False, _of_lists)
+        return _of_trees(pushed_of_trees, f, argnums, args, marks, constant(has_aux), tuples(aligned(given, tangents)))
+    return Derived(f, _items(args), "push", argnums, _items(tangents), has_aux, _of_lists)
 
 
 def _has_parameters(f, args) -> bool:
@@ -95,14 +95,14 @@ def _of_lists(e, result):
     """Replace the derivative of a function that returns displays, or numbers of another type on other paths, by that of
     a function that returns tuples and numbers of one type in their place. result: the type of the function's result."""
     given = of_trees(e.operands, e.wrt, None)[:-1]
-    if e.mode == "push":
-        seeds = [tuples(aligned(e.operands[n].type, x)) for n, x in zip(e.wrt, e.seeds)]
-        along = Apply(s.TUPLE_MAKE, *seeds, cls=None)
-        return CallValue(constant(pushed_of_lists), e.callee, marked(result), *given, along)
     result, others = result.elements if e.has_aux else (result, k.NoneType)
     beside = constant(e.has_aux), marked(others)
     if e.mode == "gradient":
         return CallValue(constant(gradients_of_lists), e.callee, *given, *beside, constant(e.memory))
+    if e.mode == "push":
+        seeds = [tuples(aligned(e.operands[n].type, x)) for n, x in zip(e.wrt, e.seeds)]
+        along = Apply(s.TUPLE_MAKE, *seeds, cls=None)
+        return CallValue(constant(pushed_of_lists), e.callee, marked(result), *given, *beside, along)
     seeds = [tuples(aligned(result, x)) for x in e.seeds]
     return CallValue(constant(pulled_of_lists), e.callee, marked(result), *given, *beside, *seeds)
 
@@ -116,8 +116,12 @@ def gradients_of_lists(f, marks, order, varied, others, has_aux, of_others, memo
     return value, found
 
 
-def pushed_of_lists(f, of_result, marks, order, varied, others, tangents):
-    value, change = pushed(without_lists, (3,), (tangents,), (f, marks, order, varied, others))
+def pushed_of_lists(f, of_result, marks, order, varied, others, has_aux, of_others, tangents):
+    given = (f, marks, order, varied, others)
+    if has_aux:
+        (value, aux), change = pushed(without_lists_beside, (3,), True, (tangents,), given)
+        return (structured(of_result, value), structured(of_others, aux)), structured(of_result, change)
+    value, change = pushed(without_lists, (3,), False, (tangents,), given)
     return structured(of_result, value), structured(of_result, change)
 
 
@@ -136,28 +140,27 @@ def without_lists(f, marks, order, varied, others):
 
 def without_lists_beside(f, marks, order, varied, others):
     value, aux = arranged(f, marks, order, varied, others)
-    return with_numbers((flat(value),))[0], without_displays_beside((aux,))[0]
+    return with_numbers((flat(value),))[0], without_displays_beside(aux)
 
 
 @intrinsic
 def with_numbers(x):
     """The tuple x with numbers of one type: a float64 where it is one on some paths and a float, an int or a float32 on
     others."""
-    return _of_one_type(is_one_of_numbers, x)
+    return _with_numbers(x)
+
+
+def _with_numbers(x):
+    t = x.type
+    if type(t) is k.Tuple:
+        return Apply(s.TUPLE_MAKE, *map(_with_numbers, _items(x)), cls=t.cls)
+    return CallValue(constant(to_float), x) if is_one_of_numbers(t) else x
 
 
 @intrinsic
 def without_displays_beside(x):
-    """The tuple x of results that are not differentiated, without displays. What is Python's float on some paths and
-    NumPy's on others is NumPy's; ints stay ints, since not every int is equal to a float."""
-    return _of_one_type(is_one_of_floats, tuples(x))
-
-
-def _of_one_type(numbers, x):
-    t = x.type
-    if type(t) is k.Tuple:
-        return Apply(s.TUPLE_MAKE, *[_of_one_type(numbers, item) for item in _items(x)], cls=t.cls)
-    return CallValue(constant(to_float), x) if numbers(t) else x
+    """Results that are not differentiated, without displays."""
+    return tuples(x)
 
 
 def to_float(x):
@@ -178,8 +181,8 @@ def pulled_of_trees(f, marks, order, varied, others, of_varied, has_aux, cotange
     return value, structured(of_varied, found)
 
 
-def pushed_of_trees(f, marks, order, varied, others, of_varied, tangents):
-    return pushed(applied, (3,), (tangents,), (f, marks, order, varied, others))
+def pushed_of_trees(f, marks, order, varied, others, of_varied, has_aux, tangents):
+    return pushed(applied, (3,), has_aux, (tangents,), (f, marks, order, varied, others))
 
 
 # -- functions with *args that are made in compiled code, such as partials
@@ -243,7 +246,7 @@ def linearized(f, args):
     kept = own(args)
 
     def pushforward(*tangents):
-        return pushed(spread, (1,), (tangents,), (f, kept))[1]
+        return pushed(spread, (1,), False, (tangents,), (f, kept))[1]
 
     return f(*own(args)), pushforward
 
@@ -260,17 +263,19 @@ def linearized_with_others(f, args):
     kept = own(args)
 
     def pushforward(*tangents):
-        return pushed(spread, (1,), (tangents,), (f, kept))[1][0]
+        return pushed(spread, (1,), True, (tangents,), (f, kept))[1]
 
     value, others = pair(f, f(*own(args)))
     return value, pushforward, others
 
 
-def pushed_with_others(f, argnums, tangents, args):
-    """(the value that f(*args) returns, its change in the direction of the tangents, what f returns beside it)"""
-    result, changes = pushed(f, argnums, tangents, args)
-    value, others = pair(f, result)
-    return value, changes[0], others
+def pushed_apart(f, argnums, has_aux, tangents, args, marks=None):
+    """(f(*args), its change in the direction of the tangents). With has_aux (the value that f(*args) returns, its
+    change, what f returns beside the value)."""
+    result, change = pushed(f, argnums, has_aux, tangents, args, marks)
+    if has_aux:
+        return result[0], change, result[1]
+    return result, change
 
 
 def pullback_of_objects(f, args):

@@ -135,7 +135,7 @@ def again(f, marks, of_result, args):
 
 
 def again_tangent(f, marks, of_result, args, tangents):
-    return pushed(again, (3,), (tangents,), (f, marks, of_result, args))[1]
+    return pushed(again, (3,), False, (tangents,), (f, marks, of_result, args))[1]
 
 
 def again_backward(f, marks, of_result, args, result, g):

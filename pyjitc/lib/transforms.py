@@ -16,7 +16,7 @@ from ..types.kinds import Array, DType, is_python_number
 from ..types.lattice import dtype_of, numpy_counterpart
 from .axes import expanded, mapped_axes, mapped_leaves, mapped_names, of_class
 from .build import flagged
-from .derivatives import name_of, own, pulled, pushed, with_numbers
+from .derivatives import name_of, own, pair, pulled, pushed, with_numbers
 from .rule import NONE, Constant, intrinsic
 from .stand_ins import as_objects, as_tuples, holds_objects
 from .trees import (
@@ -89,17 +89,17 @@ def forward_jacobian(f, at, several, has_aux, args, marks, holomorphic=False):
     if is_complex(leaf) != holomorphic:
         raise TypeError(OF_REAL if holomorphic else BY_COMPLEX)
     along = direction(leaf)
-    value, change = pushed(f, at, tangents_along(x, n, along), args, marks)
+    value, change = pushed(f, at, has_aux, tangents_along(x, n, along), args, marks)
     result = first(value, has_aux)
     y = with_numbers((flat(result),))[0]
     check_returned(f, "jacfwd", y)
-    found = flat(first(change, has_aux))
+    found = flat(change)
     if isinstance(leaf, np.ndarray):
         found = by_array(f, at, has_aux, args, marks, x, leaf, y, n, found, along)
     rest = by_leaves(f, at, has_aux, args, marks, x, y, n + 1, holomorphic)
     found = nested(result, marks, at, several, x, nones(n) + (found,) + rest)
     if has_aux:
-        return found, called(f, marks, own(args))[1]
+        return found, value[1]
     return found
 
 
@@ -127,7 +127,7 @@ def by_leaves(f, at, has_aux, args, marks, x, y, n, holomorphic):
     if is_complex(leaf) != holomorphic:
         raise TypeError(OF_REAL if holomorphic else BY_COMPLEX)
     along = direction(leaf)
-    change = flat(first(pushed(f, at, tangents_along(x, n, along), args, marks)[1], has_aux))
+    change = flat(pushed(f, at, has_aux, tangents_along(x, n, along), args, marks)[1])
     if isinstance(leaf, np.ndarray):
         return (by_array(f, at, has_aux, args, marks, x, leaf, y, n, change, along),) + rest
     return (change,) + rest
@@ -144,7 +144,7 @@ def by_array(f, at, has_aux, args, marks, x, leaf, y, n, change, along):
         elements[0] = 0
     for i in range(1, leaf.size):
         elements[i] = 1
-        put_column(out, i, flat(first(pushed(f, at, tangents, args, marks)[1], has_aux)))
+        put_column(out, i, flat(pushed(f, at, has_aux, tangents, args, marks)[1]))
         elements[i] = 0
     return with_axes(out, y, leaf.shape)
 
@@ -157,6 +157,8 @@ def reverse_jacobian(f, at, several, has_aux, args, marks, holomorphic=False):
     x = at_places(args, at)
     check_given(f, at, x)
     value = called(f, marks, own(args))
+    if has_aux:
+        value = pair(f, value)
     result = first(value, has_aux)
     y = with_numbers((flat(result),))[0]
     for n in at:

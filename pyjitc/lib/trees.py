@@ -34,6 +34,10 @@ def marks_of(t) -> Any:
     """The structure of a value of type t: None for a leaf; (kind, keys or None, structures of the items) for others."""
     if not holds_display(t):
         return None
+    if type(t) is k.Union:
+        raise Mismatch("a list or dict that a function in a batch, or one whose derivative is asked for, gets or "
+                       "returns is written out, and has another structure or items of other types on other paths",
+                       "write out the same structure on every path, with items of the same types")
     if type(t) is k.Tuple:
         return "tuple", None, tuple(map(marks_of, t.elements))
     if type(t) is k.ListDisplay:

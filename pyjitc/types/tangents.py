@@ -5,15 +5,13 @@ values (integers, bools, texts, shapes) are constants of a derivative; in a tupl
 """
 from __future__ import annotations
 
-from typing import Callable
-
 from .kinds import (
     Array, DictDisplay, Dual, Float, ListDisplay, NoneType, Tuple, Type, Union, any_part, float32, float64, is_complex,
     is_float, is_integer,
 )
 
-__all__ = ["gradient_type", "holds_complex", "holds_display", "holds_one_of", "is_number_that_varies",
-           "is_one_of_floats", "is_one_of_numbers", "is_varying", "tangent_type", "varies", "without_duals"]
+__all__ = ["gradient_type", "holds_complex", "holds_display", "holds_one_of_numbers", "is_number_that_varies",
+           "is_one_of_numbers", "is_varying", "tangent_type", "varies", "without_duals"]
 
 
 def is_number_that_varies(t: Type) -> bool:
@@ -39,14 +37,9 @@ def is_one_of_numbers(t: Type) -> bool:
         is_integer(m) or m in (Float, float64, float32) for m in t.members)
 
 
-def is_one_of_floats(t: Type) -> bool:
-    """Whether t is Python's float on some paths and NumPy's float64 on others."""
-    return type(t) is Union and all(m in (Float, float64) for m in t.members)
-
-
-def holds_one_of(numbers: Callable[[Type], bool], t: Type) -> bool:
-    """Whether t, or an item of a tuple or of tuples in it, is one of `numbers`: one of the two predicates above."""
-    return numbers(t) or type(t) is Tuple and any(holds_one_of(numbers, part) for part in t.elements)
+def holds_one_of_numbers(t: Type) -> bool:
+    """Whether t, or an item of a tuple or of tuples in it, is such a number."""
+    return is_one_of_numbers(t) or type(t) is Tuple and any(map(holds_one_of_numbers, t.elements))
 
 
 def holds_complex(t: Type) -> bool:

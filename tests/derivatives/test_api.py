@@ -76,6 +76,111 @@ def test_has_aux():
     np.testing.assert_array_equal(again, gradient)
 
 
+def one_type_of_number(x, c):
+    return x * x, np.float32(x) if c else x
+
+
+def constants_of_two_types(x, c):
+    if c:
+        return x * x, np.float32(1.5)
+    return x * x, 2.1
+
+
+def large_int_or_float(x, c):
+    return x ** 3, 2 ** 62 + 1 if c else x
+
+
+def sum_from_zero(x, c):
+    total = 0
+    for i in range(3 if c else 0):
+        total += x * i
+    return x * x * total + x, (total, "text", [total, np.float32(x)])
+
+
+def read_by_the_value(x, c):
+    u = x if c else 3
+    return u * x * x, u
+
+
+def in_dict(x, c):
+    return np.sin(x), {"a": np.float64(x) if c else x, "b": 3 if c else 3.5}
+
+
+def last_of_loop(x, c):
+    last, y = None, x
+    while y < (10.0 if c else 0.1):
+        last = y
+        y = y * 1.5
+    return y * y, last
+
+
+def other_shapes(x, c):
+    return x * x, (np.ones(2, np.float32) if c else 1j * x, (x, 1) if c else True)
+
+
+OF_SEVERAL_TYPES = [one_type_of_number, constants_of_two_types, large_int_or_float, sum_from_zero, read_by_the_value,
+                    in_dict, last_of_loop, other_shapes]
+
+
+def same_types(found, expected):
+    assert type(found) is type(expected), (found, expected)
+    if isinstance(expected, dict):
+        assert list(found) == list(expected)
+        found, expected = list(found.values()), list(expected.values())
+    if isinstance(expected, (tuple, list)):
+        assert len(found) == len(expected)
+        for x, y in zip(found, expected):
+            same_types(x, y)
+    elif isinstance(expected, np.ndarray):
+        assert found.dtype == expected.dtype and np.array_equal(found, expected)
+    else:
+        assert found == expected
+
+
+@pytest.mark.parametrize("c", [True, False])
+@pytest.mark.parametrize("f", OF_SEVERAL_TYPES)
+def test_auxiliary_results_have_the_types_that_the_function_gives_them(f, c):
+    """Also where the type depends on the path; the derivatives are those of the value."""
+    x = 1.25
+    value, aux = f(x, c)
+    first = central(lambda x, c: f(x, c)[0], (x, c), 0)
+    second = central(lambda x, c: grad(f, has_aux=True)(x, c)[0], (x, c), 0)
+
+    def of_pullback(x, c):
+        value, pullback, found = vjp(f, x, c, has_aux=True)
+        return value, pullback(1.0)[0], found
+
+    def of_pushforward(x, c):
+        value, pushforward, found = linearize(f, x, c, has_aux=True)
+        return value, pushforward(1.0, None), found
+
+    for made, expected in ((grad, first), (jacfwd, first), (jacrev, first), (hessian, second)):
+        transformed = made(f, has_aux=True)
+        for function in (transformed, njit(lambda x, c: transformed(x, c))):
+            derivative, found = function(x, c)
+            assert derivative == pytest.approx(expected, rel=1e-6)
+            same_types(found, aux)
+    for function in (of_pullback, of_pushforward, lambda x, c: jvp(f, (x, c), (1.0, None), has_aux=True)):
+        for one in (function, njit(function)):
+            y, derivative, found = one(x, c)
+            assert y == pytest.approx(value) and derivative == pytest.approx(first, rel=1e-6)
+            same_types(found, aux)
+
+
+def test_errors_of_auxiliary_results():
+    def of_arrays(x, c):
+        y = x * x
+        return np.sum(y), y if c else y[0]
+
+    with pytest.raises(UnsupportedError, match="a variable that varies has several types here"):
+        grad(of_arrays, has_aux=True)(X, True)
+    with pytest.raises(TypingError, match="written out, and has another structure or items of other types on other"):
+        grad(lambda x, c: (x * x, [x, x] if c else [x]), has_aux=True)(1.0, True)
+    for made in (grad, jacfwd, jacrev):
+        with pytest.raises(TypingError, match=r"with has_aux=True .*must return \(value, other results\), not 'float'"):
+            made(lambda x: x, has_aux=True)(1.0)
+
+
 def test_tuples_of_arguments():
     def f(p, y):
         (a, b), n = p

@@ -34,7 +34,7 @@ def push(fn: Function, request, shell: Function, helpers) -> None:
 
 class _Forward:
     def __init__(self, fn, request, shell, helpers):
-        self.fn, self.shell, self.helpers = fn, shell, helpers
+        self.fn, self.shell, self.helpers, self.has_aux = fn, shell, helpers, request.has_aux
         self.wrt = [fn.params[n] for n in request.wrt]
         self.seeds = [Value(p.type, p.name and f"d_{p.name}") for p in shell.params[len(fn.params):]]
         self.dual: dict[Value, Any] = {}
@@ -47,8 +47,8 @@ class _Forward:
         b = Builder([])
         leaves = entry_of(b, fn, self.wrt, self.seeds, self.helpers)
         tuples_beside(fn)
-        returned = [block.terminator.args[0] for block in fn.blocks if block.terminator.op is c.RETURN]
-        self.act = act = Activity(fn, [p for p, _ in leaves], returned)
+        self.returned = self.outputs()
+        self.act = act = Activity(fn, [p for p, _ in leaves], list(self.returned.values()))
         entry.params += self.seeds
         self.dual.update(leaves)
         for inst in list(b.insts):  # copies of other arguments into which varying values are written
@@ -74,6 +74,19 @@ class _Forward:
             self.block(block, twins, list(b.insts) if block is entry else [])
         put_in_place(fn, self.ordered)
         fn.result = self.shell.result
+
+    def outputs(self) -> dict[Inst, Value]:
+        """Instruction that returns -> the part of the result that is differentiated."""
+        found = {}
+        for block in self.fn.blocks:
+            last = block.terminator
+            if last.op is c.RETURN:
+                (y,), b = last.args, Builder([], last)
+                made = y.inst
+                found[last] = (y if not self.has_aux else made.args[0] if made is not None and made.op is s.TUPLE_MAKE
+                               else b.op(s.TUPLE_GET, y, index=0))
+                block.insts[-1:-1] = b.insts
+        return found
 
     def block(self, block, twins, first):
         insts, block.insts = block.insts, first
@@ -109,8 +122,8 @@ class _Forward:
         return found
 
     def give_back(self, b, inst):
-        y = inst.args[0]
-        inst.args = [b.op(s.TUPLE_MAKE, plain_value(b, y), self.whole(b, y), cls=None)]
+        change = self.whole(b, self.returned[inst])
+        inst.args = [b.op(s.TUPLE_MAKE, plain_value(b, inst.args[0]), change, cls=None)]
 
     def whole(self, b, y):
         """The tangent of a result, which may be a tuple."""

@@ -313,11 +313,14 @@ def _can_be_opened(t) -> bool:
 
 
 class _Components(Unions):
-    """Sets of values that joins and selects connect. closed: values that an instruction not known here uses."""
+    """Sets of values that joins and selects connect. closed: values that an instruction not known here uses; packed:
+    those that are packed in tuples; read: those whose members are read."""
 
     def __init__(self):
         super().__init__()
         self.closed: set[Value] = set()
+        self.packed: set[Value] = set()
+        self.read: set[Value] = set()
 
 
 def open_unions(fn: Function) -> bool:
@@ -358,9 +361,9 @@ def open_unions(fn: Function) -> bool:
                 replace[inst.result] = b.op(a.IEQ, of[0], b.const(t.members.index(inst.attrs["type"]), k.Int))
             elif inst.op is s.UNION_GET and inst.args[0] in found:
                 wanted, t = inst.result.type, inst.args[0].type
-                held = dict(zip(_slots(t), parts[inst.args[0]][1:]))
-                replace[inst.result] = _put_together(b, wanted, iter([held[x] for x in _places(wanted)]))
+                replace[inst.result] = _member(b, t, parts[inst.args[0]], wanted)
             else:
+                inst.args = [_union_of(b, x.type, parts[x]) if x in found else x for x in inst.args]
                 block.insts.append(inst)
     fn.blocks = order
     substitute(fn.blocks, replace)
@@ -440,17 +443,45 @@ def _found(fn: Function, order) -> set[Value]:
                     continue
                 if r is not None and type(r.type) is k.Union:
                     same.join(x, r)
-                if op not in _READ or (
+                if op is s.TUPLE_MAKE:
+                    same.packed.add(x)
+                elif op not in _READ or (
                         op in (s.UNION_GET, s.UNION_IS) and inst.attrs["type"] not in x.type.members):
                     same.closed.add(x)
+                elif op in (s.UNION_GET, s.UNION_IS):
+                    same.read.add(x)
             for e in inst.edges():
                 for p, x in zip(e.block.params, e.args):
                     if type(x.type) is k.Union:
                         same.join(x, p)
                         if p.type is not x.type:
                             same.closed.add(p)
-    closed = {same.of(v) for v in values if v in same.closed or not _can_be_opened(v.type)}
+    read = {same.of(v) for v in same.read}
+    closed = {same.of(v) for v in values if v in same.closed or not _can_be_opened(v.type) or v in same.packed and not (
+        same.of(v) in read and _holds_numbers(v.type))}
     return {v for v in values if same.of(v) not in closed}
+
+
+def _holds_numbers(t: k.Union) -> bool:
+    """Whether all parts of the members of a union are numbers, so that a value can be made of those that it does not
+    hold, too."""
+    return all(_has_nothing(x) and type(x) is not k.Array for x, *_ in _slots(t))
+
+
+def _member(b: Builder, t: k.Union, parts, wanted) -> Value:
+    """The member of type `wanted` of a union of type t."""
+    held = dict(zip(_slots(t), parts[1:]))
+    return _put_together(b, wanted, iter([held[x] for x in _places(wanted)]))
+
+
+def _union_of(b: Builder, t: k.Union, parts) -> Value:
+    """The union of type t that consists of these parts, for a tuple. What reads it there has no derivative; a result
+    that is not differentiated needs none."""
+    made = [b.op(s.UNION_MAKE, _member(b, t, parts, m), type=t) for m in t.members]
+    found = made.pop()
+    for n, x in enumerate(made):
+        found = b.op(s.SELECT, b.op(a.IEQ, parts[0], b.const(n, k.Int)), x, found)
+    return found
 
 
 def _made(b: Builder, inst: Inst, parts) -> list[Value]:
