@@ -12,7 +12,7 @@ from typing import Any, Callable, Sequence
 import numpy as np
 
 from ..base.options import Options, with_environment
-from ..front.functions import TRANSFORMED, placed, prototype_of
+from ..front.functions import REBUILDING, TRANSFORMED, placed, prototype_of
 from ..infer.constants import constant
 from ..infer.meaning import UNKNOWN, Apply, CallValue, Expr, Mismatch, NotNative
 from ..infer.names import describe
@@ -460,6 +460,8 @@ def _carrier(fun, what: str, parameters, body: str | Callable, options=None, MAR
     made.__module__ = fun.__module__
     made.__name__, made.__qualname__, made.__doc__ = what, f"{what}({fun.__qualname__})", fun.__doc__
     TRANSFORMED.add(made.__code__)
+    if marked:
+        REBUILDING.add(made.__code__)
     # also under PYJITC_DISABLE: the interpreter has no transforms
     made = Dispatcher(made, options or with_environment(Options()))
     if marked and MARKS is None:

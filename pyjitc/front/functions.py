@@ -9,14 +9,16 @@ from types import CodeType, FunctionType
 from ..base.lazy import lazy
 from ..types.kinds import Singleton
 
-__all__ = ["Prototype", "Recursive", "SELF", "TRANSFORMED", "prototype_of", "nested", "carrier", "is_marker", "passing",
-           "placed"]
+__all__ = ["Prototype", "REBUILDING", "Recursive", "SELF", "TRANSFORMED", "prototype_of", "nested", "carrier",
+           "is_marker", "passing", "placed"]
 
 _inspect = lazy("inspect")
 
 # code of functions that api/derivatives.py makes: their bodies have a meaning for inference only, so the interpreter
 # calls the compiled functions instead
 TRANSFORMED: weakref.WeakSet = weakref.WeakSet()
+# those of them that return trees which they have built, so that no list in these has other references
+REBUILDING: weakref.WeakSet = weakref.WeakSet()
 
 
 class Prototype:

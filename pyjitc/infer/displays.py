@@ -7,7 +7,7 @@ container, has a method called on it or is joined with another list. Most such u
 """
 from __future__ import annotations
 
-from ..front.functions import TRANSFORMED
+from ..front.functions import REBUILDING
 from ..ir import core as ir
 from ..ir.uses import users as users_of
 from ..ops import control, generic
@@ -238,12 +238,12 @@ def _overlap(places) -> bool:
 
 
 def _returns_new_lists(analysis, inst) -> bool:
-    """Whether `inst` calls a NumPy function, a transform, or a function that a transform has returned, whose result
-    contains new lists without other references."""
+    """Whether `inst` calls a NumPy function, a transform, or a derivative or batch that a transform has returned, whose
+    result contains new lists without other references."""
     if inst.op is not generic.CALL or inst.args[0] not in analysis.av:
         return False
     t, value = analysis.av[inst.args[0]]
-    if (t.proto.code if type(t) is Function else getattr(value, "__code__", None)) in TRANSFORMED:
+    if (t.proto.code if type(t) is Function else getattr(value, "__code__", None)) in REBUILDING:
         return True
     module = str(getattr(value, "__module__", ""))
     return module.partition(".")[0] == "numpy" or module in (

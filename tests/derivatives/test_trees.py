@@ -189,6 +189,13 @@ def test_lists_of_a_derivative_that_compiled_code_returns():
     value, found, part = of_gradients(2.0, X)
     assert found == [pytest.approx(3.0 * X.sum()), [pytest.approx(2.0 * X.sum())]] and part == found[1]
     assert value == pytest.approx(6.0 * X.sum())
+
+    def shared(b):
+        one = [b]
+        return [one, one]
+
+    found = njit(pyjitc.checkpoint(shared))(2.0)  # this is what the function of the program returns
+    assert found == [[2.0], [2.0]] and found[0] is found[1]
     (by_b, by_x), [(of_b, of_x)] = njit(lambda b, x: jacrev(result, (0, 1))(b, x))(2.0, X)
     assert by_b == 2.0 and not np.any(by_x) and np.array_equal(of_b, X) and np.array_equal(of_x, 2.0 * np.eye(3))
 
