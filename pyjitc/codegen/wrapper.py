@@ -30,6 +30,8 @@ foreign_values = lazy("pyjitc.runtime.foreign")  # only functions that accept an
 __all__ = ["Spec", "ENTRY", "NEXT", "add_stub", "add_native"]
 
 _TYPES = frozenset((Int, Float, Bool, Str, NoneType, Object))  # the types of variables that a stub tests
+# type of a parameter -> the characters of NumPy's types that may have the same bits
+_SAME_BITS = {Float: "d", Int: "lq", Complex: "D"}
 QUICK = 8  # items of a list that a call checks where the function checks the items that it loads
 ENTRY, NEXT, ACTIVE = "pyjitc_entry", "pyjitc_next", "pyjitc_active"
 
@@ -173,10 +175,6 @@ def _open_declared(e: _Stub, t, pointer: str) -> list[str]:
         e.jump(done)
     e.start(done)
     return [e.phi(kind, [(values[k], block) for values, block in arms]) for k, kind in enumerate(parts)]
-
-
-# type of a parameter -> the characters of NumPy's types that may have the same bits
-_SAME_BITS = {Float: "d", Int: "lq", Complex: "D"}
 
 
 def _converted(e: _Stub, t, pointer: str, by_numba: bool) -> list[str]:

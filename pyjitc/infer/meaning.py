@@ -218,9 +218,9 @@ class Derived(Expr):
     """A call of the derivative of a function value, `callee(*operands)`; passes/derivatives makes its body. wrt: the
     positions of the operands with respect to which it is differentiated.
 
-    mode: what the call returns. "gradient": (result, gradients with respect to each of `wrt`) of the result, or with
-    `has_aux` of the first item of the result. "pull": the same with the cotangent of what is differentiated in `seeds`.
-    "push": (result, tangent of what is differentiated) for the tangents of `wrt` in `seeds`.
+    mode: what the call returns. The value that is differentiated is the result, or with `has_aux` its first item.
+    "gradient": (result, gradients of that value with respect to each of `wrt`). "pull": the same with the cotangent of
+    that value in `seeds`. "push": (result, tangent of that value) for the tangents of `wrt` in `seeds`.
 
     memory: the bytes that reverse mode may keep for a loop, 0 where there is no limit.
 

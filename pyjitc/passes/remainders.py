@@ -100,7 +100,8 @@ def _count(header, before, back, found, replaced) -> None:
     """Replace divisions by parameters of the loop. found: divisions by one divisor whose dividends differ only by
     constants; back: the back edges."""
     loc, entry = found[0].inst.loc, before.insts[-1].targets[0]
-    b, h = (Builder(block.insts, loc, before_last=True) for block in (before, header))
+    # the header may be left by an exception that is caught in the loop, so what its next trip needs comes first in it
+    b, h = Builder(before.insts, loc, before_last=True), Builder([], loc)
 
     def parameter(first, name):
         p = ir.Value(Int, name)
@@ -150,3 +151,4 @@ def _count(header, before, back, found, replaced) -> None:
                 edge.args += passed
             replaced.update((d.inst.result, quotient) for d in quotients)
         replaced.update((d.inst.result, remainder) for d in remainders)
+    header.insts[:0] = h.insts

@@ -281,6 +281,37 @@ fn two(x: int) -> {of}:
     assert len(merged.run([main, *helpers])) == left
 
 
+def test_constants_that_are_not_read_do_not_count():
+    """An earlier compile of the process may have removed them from one of two functions."""
+    main, *helpers = parse_module("""
+fn main(x: int) -> int:
+  entry(x: int):
+    a = invoke @one(x) : int
+    b = invoke @two(x) : int
+    c = invoke @three(x) : int
+    return x
+fn one(x: int) -> int:
+  entry(x: int):
+    y = const 2 : int
+    z = iadd x, y : int
+    return z
+fn two(x: int) -> int:
+  entry(x: int):
+    unread = const 1.0 : float
+    y = const 2 : int
+    z = iadd x, y : int
+    return z
+fn three(x: int) -> int:
+  entry(x: int):
+    y = const 3 : int
+    z = iadd x, y : int
+    return z
+""", OPS)
+    for fn in helpers:
+        fn.library, fn.qualname = True, "helper"
+    assert len(merged.run([main, *helpers])) == 3
+
+
 def test_the_order_in_which_blocks_are_listed_does_not_count():
     """It differs between a function that was read from disk and one that this process has made."""
     main, *helpers = parse_module("""

@@ -107,6 +107,22 @@ def test_places_on_a_ring_need_no_checks():
     assert "check_index" not in compiled._inspect("opt", None).popitem()[1]
 
 
+def caught_in_each_trip(a, n):
+    failed = i = 0
+    while i < 6:
+        i += 1
+        try:
+            a[i] += a[i % n] + a[i // n]
+        except IndexError:
+            failed += 1
+    return failed
+
+
+@pytest.mark.parametrize("n", [2, 3, -3, 7])
+def test_an_exception_that_is_caught_leads_to_the_next_trip(n):
+    agree(caught_in_each_trip, np.arange(4), n)
+
+
 def no_division_in_a_loop(n, w, out):
     for k in range(n):
         out[k % w] += k // w

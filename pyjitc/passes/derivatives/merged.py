@@ -13,7 +13,7 @@ import numpy as np
 
 from ...ir.cfg import postorder, reverse_postorder
 from ...ir.core import Function, Value
-from ...ops.control import INVOKE
+from ...ops.control import CONST, INVOKE
 from .. import inline
 
 __all__ = ["run"]
@@ -38,12 +38,13 @@ def run(functions: list[Function]) -> list[Function]:
 
 def _text(fn: Function) -> tuple:
     """A key that is equal for functions that do the same: it does not depend on the names of values and blocks, nor on
-    the order in which the blocks are listed."""
+    the order in which the blocks are listed, nor on constants that are not read."""
     values: dict[Value, int] = {}
+    constants: dict[Value, tuple] = {}
     blocks = {block: n for n, block in enumerate(reverse_postorder(fn))}
 
     def numbers(xs):
-        return tuple([values.setdefault(x, len(values)) for x in xs])
+        return tuple([constants[x] if x in constants else values.setdefault(x, len(values)) for x in xs])
 
     def edge(e):
         return blocks[e.block], numbers(e.args)
@@ -53,6 +54,9 @@ def _text(fn: Function) -> tuple:
         found.append((numbers(block.params), tuple([p.type for p in block.params])))
         for inst in block.insts:
             result = inst.result
+            if inst.op is CONST:
+                constants[result] = result.type, _key(inst.attrs["value"])
+                continue
             found.append((inst.op, numbers(inst.args), result and (numbers([result]), result.type),
                           tuple([(key, _key(x)) for key, x in inst.attrs.items()]),
                           tuple([edge(e) for e in inst.targets]), inst.unwind and edge(inst.unwind)))
