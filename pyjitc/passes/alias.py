@@ -21,7 +21,7 @@ from ..ops import memory as m
 from ..ops.control import INVOKE
 from ..ops.nest import NEST_INTO
 from ..ops.structure import CHOOSE, SELECT, TUPLE_AT, TUPLE_GET, TUPLE_MAKE
-from ..types.kinds import Array, any_part
+from ..types.kinds import Array, Cell, all_parts, any_part
 from .rewrite import growing
 
 __all__ = ["Aliases", "gathers", "holds_arrays", "marked_disjoint", "may_free", "may_free_by", "root_of"]
@@ -196,8 +196,9 @@ def marked_disjoint(one: Inst, other: Inst) -> bool:
 
 
 def holds_arrays(v: Value) -> bool:
-    """Whether a value is an array, or has arrays as parts."""
-    return any_part(v.type, lambda part: type(part) is Array)
+    """Whether a value is an array, or has arrays, or variables of closures that hold arrays, as parts."""
+    return any_part(v.type, lambda part: type(part) is Array or type(part) is Cell and any(
+        type(held) is Array for inside in part.inside for held in all_parts(inside)))
 
 
 def is_fresh(v: Value) -> bool:

@@ -1295,6 +1295,30 @@ def test_loops_over_objects_run_on_one_thread(function):
         assert f(A) == function(A)
 
 
+def stored_by_two_closures(o, a, n, k):
+    both = o, a
+    o = both[k % 2]
+
+    def one(i):
+        o[(i + k) % n] = i
+
+    def four(i):
+        for j in range(4 * i, min(len(o), 4 * i + 4)):
+            o[j] = -j
+
+    for i in prange(n):
+        one(i)
+        four(i)
+    return o
+
+
+def test_calls_that_store_through_a_shared_variable_run_on_one_thread():
+    compiled, n = njit(parallel=True)(stored_by_two_closures), 30_000
+    with pytest.warns(ParallelWarning):
+        found = compiled(np.zeros(n), np.zeros(n), n, 5)
+    assert found.tolist() == stored_by_two_closures(np.zeros(n), np.zeros(n), n, 5).tolist()
+
+
 def sorted_rows(a):
     out = np.empty_like(a)
     for i in prange(len(a)):
