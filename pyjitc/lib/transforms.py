@@ -469,7 +469,7 @@ def length(x, axis, name):
     if not isinstance(x, np.ndarray):
         raise ValueError(f"vmap needs an array with a batch for {name}, and got a number: give in_axes None for it")
     if not -x.ndim <= axis < x.ndim:
-        raise ValueError(f"vmap got in_axes {axis} for {name}, an array of {x.ndim} dimensions")
+        raise ValueError(f"vmap got in_axes {axis} for {name}, a {x.ndim}-dimensional array")
     return x.shape[axis]
 
 

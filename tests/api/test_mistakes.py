@@ -138,6 +138,21 @@ def test_floats_where_integers_belong():
         assert "//" in message(function, *args)[3]
 
 
+def test_names_of_fields_that_an_array_has_not():
+    def read(a):
+        return a["x"]
+
+    def write(a):
+        a["x"] = 1
+
+    for function in (read, write):
+        for a in (np.zeros(2), np.zeros((2, 2), np.int8), np.array(["a"])):
+            with pytest.raises(IndexError) as caught:
+                function(a)
+            found = message(function, a)
+            assert found[0] == str(caught.value) and "structured array" in found[3]
+
+
 def test_text_into_an_array():
     def put(a):
         a[0] = "x"

@@ -297,7 +297,7 @@ def test_batches():
         vmap(lambda x, y: x * y)(np.ones(3), np.ones(2))
     with pytest.raises(ValueError, match="an array with a batch for y, and got a number: give in_axes None for it"):
         vmap(lambda x, y: x * y)(np.ones(3), 2.0)
-    with pytest.raises(ValueError, match="vmap got in_axes 2 for x, an array of 2 dimensions"):
+    with pytest.raises(ValueError, match="vmap got in_axes 2 for x, a 2-dimensional array"):
         vmap(curved, 2)(np.ones((3, 3)))
     with pytest.raises(ValueError, match="in_axes is None for all"):
         vmap(curved, None)

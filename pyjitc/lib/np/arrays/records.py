@@ -175,8 +175,7 @@ def put_whole(target, value):
 
 def _with_fields(a: Expr) -> None:
     if a.type.dtype.is_text:
-        raise Mismatch("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean "
-                       "arrays are valid indices", exception=IndexError)
+        raise subscripts.no_index(k.Str)
 
 
 def _names(dtype) -> Const:

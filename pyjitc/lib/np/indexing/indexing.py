@@ -15,7 +15,7 @@ from ....ops.structure import TUPLE_MAKE
 from ....types import kinds as k
 from ....types.kinds import Array, Bool, Int, NoneType, NpBool, NpInt, Slice
 from ....types.lattice import dtype_of
-from ...build import cast, compiled, is_list, is_sequence, whole_number
+from ...build import cast, compiled, is_list, is_sequence
 from ...intrinsics import as_type, strided
 from ...rule import call, expression, intrinsic, methods, rule
 from . import subscripts
@@ -260,8 +260,7 @@ class _Plan:
             elif x.type is NoneType or isinstance(x.type, Slice):
                 basic.append(x)
             else:
-                raise Mismatch("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or "
-                               "boolean arrays are valid indices", whole_number(x.type), IndexError)
+                raise subscripts.no_index(x.type)
             axis += x.type is not NoneType
         rest = [j for j in range(len(basic)) if j not in self.axes]
         adjacent = self.axes == list(range(self.axes[0], self.axes[0] + len(self.axes)))

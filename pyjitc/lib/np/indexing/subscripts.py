@@ -8,13 +8,14 @@ from ....infer.meaning import Apply, Call, Const, Expr, Mismatch, NotNative, Thr
 from ....ops.memory import ARRAY_DIM, ARRAY_LOAD, ARRAY_STORE, CHECK_INDEX
 from ....ops.structure import PACK, TUPLE_GET
 from ....types.kinds import (Array, Bool, Ellipsis_, Float, Int, NoneType, NpBool, NpInt, Record, RecordView, Slice,
-                             Tuple, Union, is_integer)
+                             Str, Tuple, Union, is_integer)
 from ...build import whole_number
 from ...py.operators import as_int
 
 text_elements, views = lazy("pyjitc.lib.np.indexing.text_elements"), lazy("pyjitc.lib.np.shapes.views")
 
-__all__ = ["getitem", "has_power", "index_items", "integral", "is_power", "length", "set_item_of", "setitem"]
+__all__ = ["getitem", "has_power", "index_items", "integral", "is_power", "length", "no_index", "set_item_of",
+           "setitem"]
 
 
 def is_power(t) -> bool:
@@ -50,6 +51,14 @@ def set_item_of(a, i, v):
     a[integers(i)] = v
 
 
+def no_index(t) -> Mismatch:
+    """The error of a value of type t that is an item of an index of an array, and cannot be one."""
+    fields = "a text names a field of a structured array, such as np.zeros(3, [('x', float)])"
+    hint = fields if t is Str else whole_number(t)
+    return Mismatch("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean "
+                    "arrays are valid indices", hint, IndexError)
+
+
 def index_items(a: Array, i: Expr):
     """The index as one expression per axis; `...` is expanded, and missing items are full slices."""
     if isinstance(i.type, Tuple):
@@ -65,8 +74,7 @@ def index_items(a: Array, i: Expr):
         elif t is not NoneType and t is not Ellipsis_:
             if t is Bool or t is NpBool or isinstance(t, Array):
                 raise NotNative("indexing with arrays or masks is not compiled yet", "write the loop over the elements")
-            raise Mismatch("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or "
-                           "boolean arrays are valid indices", whole_number(t), IndexError)
+            raise no_index(t)
     dots = [k for k, x in enumerate(items) if x.type is Ellipsis_]
     if len(dots) > 1:
         raise Mismatch("an index can only have a single ellipsis ('...')", exception=IndexError)
