@@ -118,13 +118,9 @@ def note_columns(loop, defs) -> list[ir.Inst]:
     return them. Excepted are reads of a few columns with constant numbers, such as the coordinates of points: these
     elements are contiguous, and faster to load one by one."""
     columns: dict[ir.Value, list[ir.Inst]] = {}
-    for block in loop.blocks:
-        for inst in block.insts:
-            if inst.op is ARRAY_LOAD or inst.op is ARRAY_STORE:
-                array = inst.args[0].type
-                changing = [defs.block_of.get(v) in loop.blocks for v in inst.args[1:1 + array.ndim]]
-                if array.layout in "CF" and any(changing) and not changing[_last(array)]:
-                    columns.setdefault(inst.args[0], []).append(inst)
+    for inst in strided_accesses(loop, defs):
+        if inst.args[0].type.layout != "A":
+            columns.setdefault(inst.args[0], []).append(inst)
     noted = []
     for insts in columns.values():
         places = {inst.args[1:][_last(inst.args[0].type)] for inst in insts}
@@ -141,7 +137,8 @@ def one_by_one(loop, options) -> bool:
 
 
 def strided_accesses(loop, defs) -> list[ir.Inst]:
-    """The accesses to elements that are not neighbours from trip to trip, as far as is known."""
+    """The accesses to elements that are not neighbours from trip to trip, as far as is known, of arrays that stay the
+    same: one that a trip makes or chooses may have strides of its own."""
     found = []
     for block in loop.blocks:
         for inst in block.insts:

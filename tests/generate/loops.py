@@ -278,7 +278,9 @@ class _Writer:
         r = self.r
         self.budget -= 1
         way = r.random()
-        if way < .2:
+        if way < .03 and self.counters:
+            self.rebind()
+        elif way < .2:
             value = self.value(2)
             name = r.choice(self.floats[2:]) if len(self.floats) > 2 and r.random() < .4 else self.fresh()
             self.line(f"{name} = {value}")
@@ -299,6 +301,16 @@ class _Writer:
             self.until()
         else:
             self.collect()
+
+    def rebind(self):
+        """Another array for one of the names, which may change from trip to trip, with its lengths and strides."""
+        r, counter = self.r, self.r.choice(self.counters)
+        self.line(r.choice((
+            f"{r.choice('ab')} = (a, b)[{counter} % 2]",
+            f"{r.choice('ab')} = (a, b[::-1], c[0] if len(c) else a)[{counter} % 3]",
+            f"{r.choice('cd')} = (c, d)[{counter} % 2]", f"{r.choice('cd')} = (d, c.T, c)[{counter} % 3]",
+            f"d = np.ones((max(n, 1), max(m, 0) + {counter} % 5), c.dtype)", f"b = a[{counter} % 3:].copy()",
+            f"c = d if {self.test()} else c", f"a = b if {self.test()} else a")))
 
     def block(self):
         for _ in range(self.r.choice((1, 1, 2))):

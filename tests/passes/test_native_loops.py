@@ -368,6 +368,35 @@ def test_columns(n, order):
 
 
 @njit
+def columns_of_arrays_that_grow(x, out, mask):
+    for i in range(300):
+        made = np.zeros((300, 2 + (i & mask)))
+        made[i, 1] = x[i]
+        out[i] = made[i, 1]
+    return out
+
+
+@njit
+def columns_of_arrays_in_turn(x, y, out):
+    for i in range(len(out)):
+        chosen = x if i & 1 else y
+        out[i] = chosen[i, 0]
+        copied = x[:, :1 + i % 3].copy()
+        out[i] += copied[i, 0]
+    return out
+
+
+def test_a_column_of_an_array_that_each_trip_makes_has_its_own_stride():
+    x = np.arange(300.0)
+    np.testing.assert_array_equal(columns_of_arrays_that_grow(x, np.zeros(300), 7), x)
+    tables = x.reshape(100, 3), -np.arange(700.0).reshape(100, 7)
+    np.testing.assert_array_equal(columns_of_arrays_in_turn(*tables, np.zeros(100)),
+                                  columns_of_arrays_in_turn.py_func(*tables, np.zeros(100)))
+    text = str(columns_of_arrays_that_grow._inspect("opt", None))
+    assert "array_store made" in text and "walk" not in text
+
+
+@njit
 def is_near(a, b):
     if np.isnan(a) or np.isnan(b) or np.isinf(a) or np.isinf(b):
         return False
