@@ -241,7 +241,8 @@ class _Emission:
             if not _boxes(value.type, target):
                 return self.add(structure.UNION_CAST, (value,), {"type": target}, target)
         found = [member for member in value.type.members if _includes(target, member)]
-        if not isinstance(target, Union) and (target in found or not found):
+        only = target in found and (len(found) == 1 or target.holder)  # lists of different types are no joins of others
+        if not isinstance(target, Union) and (only or not found):
             return self.add(structure.UNION_GET, (value,), {"type": target}, target)
         if len(found) == 1:
             return self.convert(self.add(structure.UNION_GET, (value,), {"type": found[0]}, found[0]), target)

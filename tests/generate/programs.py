@@ -709,6 +709,12 @@ class _Writer(Blocks):
         _, dtype, ndim = kind
         found = self.of(kind)
         x = r.random()
+        if found and depth > 0 and x < .05:
+            return (f"({self.array(kind, depth - 1)} if {self.expression('bool', depth - 1)} else "
+                    f"{self.array(kind, depth - 1)})")
+        if found and depth > 0 and x < .1:
+            items = [self.array(kind, depth - 1) for _ in range(r.randint(2, 3))]
+            return f"({', '.join(items)})[{self.leaf('int')} % {len(items)}]"
         if found and x < .3:
             return r.choice(found)
         if found and x < .6:

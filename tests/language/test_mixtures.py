@@ -7,6 +7,7 @@ import pytest
 from pyjitc import TypingError, njit
 
 from tests.language.corpus import check, corpus, each
+from tests.oracle import agree_on
 
 case, CASES = corpus()
 P = collections.namedtuple("P", "x y")
@@ -629,3 +630,75 @@ def test_too_many_types_where_paths_meet():
     for function in (ten_types, ten_results):
         with pytest.raises(TypingError, match=r"one value here may have any of (9|10) types: "):
             njit(function)(0, np.ones(3, int))
+
+
+def one_of_three(o, a, p, k):
+    return (o, a[::-1], p)[k]
+
+
+def rebound_and_captured(o, a, p, k):
+    o = (o, a[::-1], p)[k]
+
+    def change(i):
+        o[i] = k + 1
+
+    change(0)
+
+
+def rebound_in_a_loop(o, a, p, k):
+    x = (o, a[::-1], p)[k]
+    y = x
+    for i in range(3):
+        if i == 1:
+            y = a[::-1]
+        y[i] += k + 1
+        y = x
+    return y
+
+
+def carried_from_trip_to_trip(o, a, p, k):
+    x = a[::-1]
+    for _ in range(3):
+        x[0] += 1
+        x = (o, x, p)[k]
+    return x
+
+
+def generated(o, a, p, k):
+    def both():
+        yield a[::-1]
+        yield (o, a[::-1], p)[k]
+
+    total = 0
+    for x in both():
+        x[0] += 4
+        total += len(x)
+    return total
+
+
+def set_by_a_closure(o, a, p, k):
+    x = a[::-1]
+
+    def change(new):
+        nonlocal x
+        x = new
+
+    change((o, a[::-1], p)[k])
+    x[0] = 8
+    return x
+
+
+def in_a_list(o, a, p, k):
+    x = [a[::-1]]
+    x.append((o, a[::-1], p)[k])
+    x[1][0] = 5
+    return x
+
+
+@pytest.mark.parametrize("function", [
+    one_of_three, rebound_and_captured, rebound_in_a_loop, carried_from_trip_to_trip, generated, set_by_a_closure,
+    in_a_list])
+def test_an_item_of_a_tuple_of_arrays_of_several_layouts(function):
+    """The item may be contiguous or not, and so may the variable that takes it."""
+    rows = np.arange(9).reshape(3, 3)
+    agree_on(function, *((*rows.copy(), k) for k in (0, 1, 2)))
