@@ -84,13 +84,19 @@ def _cannot_broadcast(shapes, listed):
             + "".join(shape_text(shapes[n] if n >= 0 else ()) + " " for n in listed))
 
 
-def _broadcast(*values, axis, ndims, into=None, listed=None):
+def _broadcast(*values, axis, ndims, into=None, listed=None, turned=False):
     if into is not None:
         return _into(values, axis, ndims, into, listed)
     found = [n for n in aligned(values, ndims, axis) if n != 1] or [1]
     if any(n != found[0] for n in found):
-        raise ValueError(_cannot_broadcast(_split(values, ndims), range(len(ndims))))
+        raise ValueError(_cannot_broadcast(_written(values, ndims, turned), range(len(ndims))))
     return found[0]
+
+
+def _written(values, ndims, turned):
+    """The shapes as the program has them. turned: whether these are shapes of the transposed operands."""
+    shapes = _split(list(values), ndims)
+    return [shape[::-1] for shape in shapes] if turned else shapes
 
 
 def _broadcast_lower(e, inst, *operands):
@@ -110,7 +116,8 @@ def _broadcast_lower(e, inst, *operands):
         single = e.assign(f"icmp eq i64 {n}, 1")
         fine = e.assign(f"or i1 {same}, {single}")
         text = _cannot_broadcast([["%lld"] * n for n in ndims], range(len(ndims)))
-        e.raise_unless(fine, inst, "ValueError", text, *(f"i64 {x}" for x in values))
+        shapes = _written(values, ndims, inst.attrs.get("turned"))
+        e.raise_unless(fine, inst, "ValueError", text, *(f"i64 {x}" for shape in shapes for x in shape))
         result = merged
     return [result]
 
@@ -221,7 +228,7 @@ BROADCAST = Op("broadcast", lambda types, attrs: Int, RAISES, eval=_broadcast, e
                partials=NONDIFF,
                doc="length of {axis}, counted from the last, of the common shape of arrays of {ndims} axes with these "
                    "lengths; {into}: the first array is the target of the others; {listed}: the shapes that the error "
-                   "lists; ValueError as NumPy")
+                   "lists; {turned}: the error lists them with their axes in the opposite order; ValueError as NumPy")
 
 NEST_OPS = {op.name: op for op in list(globals().values()) if isinstance(op, Op)}
 NESTS = frozenset((NEST, NEST_INTO))

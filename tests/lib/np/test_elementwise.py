@@ -381,6 +381,24 @@ def test_shapes_that_do_not_fit_are_named_with_those_of_numbers():
             agree(function, a, b, np.array(2.0), compiled=compiled)
 
 
+def test_shapes_of_transposed_operands_are_named_as_written():
+    def new(a, b):
+        return a.T + b.T
+
+    def placed(a, b):
+        a[1] = np.minimum(a.T, b.T)
+
+    def in_place(a, b):
+        a.T[:] = a.T > b.T
+
+    def summed(a, b):
+        return (a.T * b.T).sum()
+
+    for function in (new, placed, in_place, summed):
+        agree(function, np.ones((2, 7)), np.ones((7, 2)))
+        agree(function, np.ones((3, 4, 5)), np.ones((4, 3, 5)))
+
+
 def test_messages_name_the_shapes_as_numpy_does():
     def added(a, b):
         a += b

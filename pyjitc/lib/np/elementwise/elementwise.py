@@ -66,29 +66,32 @@ def item(x: Expr) -> Expr:
     return Apply(ARRAY_LOAD, x) if is_array(x) and x.type.ndim == 0 else x
 
 
-def shape_of(args) -> list[Expr]:
-    """The broadcast shape of the operands. In error messages a number has the shape ()."""
+def shape_of(args, turned=False) -> list[Expr]:
+    """The broadcast shape of the operands. In error messages a number has the shape (). turned: whether the program has
+    these operands transposed."""
     arrays = [x for x in args if is_array(x)]
     ndims = tuple(x.type.ndim if is_array(x) else 0 for x in args)
     lengths = [Apply(ARRAY_DIM, x, axis=j) for x in arrays for j in range(x.type.ndim)]
     if len(arrays) == 1:
         return lengths
-    return [Apply(BROADCAST, *lengths, axis=axis, ndims=ndims) for axis in range(max(ndims) - 1, -1, -1)]
+    attrs = {"turned": True} if turned else {}
+    return [Apply(BROADCAST, *lengths, axis=axis, ndims=ndims, **attrs) for axis in range(max(ndims) - 1, -1, -1)]
 
 
 def _tuple(parts):
     return Apply(TUPLE_MAKE, *parts, cls=None)
 
 
-def over(kernel, fixed, args, template=loops.mapped) -> Expr:
-    """The array of kernel(*fixed, element of each operand); at least one operand must be an array."""
+def over(kernel, fixed, args, template=loops.mapped, turned=False) -> Expr:
+    """The array of kernel(*fixed, element of each operand); at least one operand must be an array. turned: as of
+    `shape_of`."""
     arrays = [x for x in args if is_array(x)]
     ndim = max(x.type.ndim for x in arrays)
     if ndim > 1 and all(x.type.ndim == ndim and x.type.layout == "F" for x in arrays):
-        turned = over(kernel, fixed, [views.transpose(x) if is_array(x) else x for x in args], template)
-        return Call(views.transposed, turned)
+        result = over(kernel, fixed, [views.transpose(x) if is_array(x) else x for x in args], template, True)
+        return Call(views.transposed, result)
     args = [item(x) for x in args]
-    shape = shape_of(args)
+    shape = shape_of(args, turned)
     return Nest(template, [_tuple(shape)], kernel, list(fixed), args, shape=0, ndim=len(shape))
 
 
