@@ -17,7 +17,7 @@ __all__ = ["ways_apart"]
 def ways_apart(one: Access, two: Access, reached: Reached) -> bool | list[list[Affine]]:
     """Whether two accesses to one array never reach the same element in two iterations; or, for each way to be certain
     of it, the forms of values from before the loop that must then not be negative."""
-    if reached.is_either(one, two) or _of_threads(one, two, reached) or (
+    if reached.is_either(one, two) or _of_threads(one, two, reached) or _of_one(one, two, reached) or (
             _differ(one, two, reached) or _differ(two, one, reached)):
         return True
     assumed = {axis: _over_all([*one.assumed[axis], *two.assumed[axis]], reached)
@@ -147,6 +147,19 @@ def _differ(one: Access, two: Access, reached: Reached) -> bool:
                     if not rest.terms and not rest.constant:
                         return True
     return False
+
+
+def _of_one(one: Access, two: Access, reached: Reached) -> bool:
+    """Whether both accesses are made only in one iteration, as behind `if i == 0`."""
+    return any(form.terms == other.terms and form.constant == other.constant and _is_number(form, reached)
+               for form in one.equal for other in two.equal)
+
+
+def _is_number(form: Affine, reached: Reached) -> bool:
+    """Whether a form is 0 in one iteration at most."""
+    step = reached.move(form)
+    return not step.terms and step.constant != 0 and all([
+        reached.moved(v) or not reached.varies(v) for v in form.terms])
 
 
 def _of_threads(one: Access, two: Access, reached: Reached) -> bool:

@@ -1,17 +1,25 @@
 """Which accesses to elements of an array are certain to reach the same element in two iterations of a parallel loop.
 
-Counters of loops inside are ranges of indices. Where an index is not known, nothing is certain.
+Counters of loops inside are ranges of indices. Where an index is not known, or a test on data decides whether an
+iteration makes an access, nothing is certain.
 """
 from __future__ import annotations
 
 from math import gcd
 
+from ..ir import core as ir
+from ..ir.cfg import successors
+from ..ops import arith as a
+from ..ops import control
 from . import counted
 from .reached import Access, Reached
 
 __all__ = ["Collisions"]
 
 FAR = 64  # iterations that a loop is assumed to make at least
+# comparison -> whether it holds for the difference of its operands
+_COMPARED = {a.ILT: lambda x: x < 0, a.ILE: lambda x: x <= 0, a.IGT: lambda x: x > 0, a.IGE: lambda x: x >= 0,
+             a.INE: lambda x: x != 0, a.IEQ: lambda x: x == 0}
 
 
 class Collisions:
@@ -19,20 +27,29 @@ class Collisions:
 
     def __init__(self, region, reached: Reached):
         self.region, self.defs, self.affine = region, region.defs, reached.likely
-        self.is_either = reached.is_either
+        self.reached, self.is_either = reached, reached.is_either
+        self.inner = region.inner_counters()  # these two as `is_same` of the region takes them
+        self.same: dict[ir.Value, bool] = {}
+        self.made: dict[Access, bool] = {}  # whether iterations are certain to make an access
         self.ranges: dict = {}  # counter of a loop inside -> (first value, step, trips or None)
         for p, (one, step) in reached.inner.items():
             left, first = self.affine(one.start[one.left]), self.affine(one.start[p])
             trips = left.constant if not left.terms and left.constant > 0 else None
-            if any([v in region.counters for v in left.terms]):
+            if not all(map(self.is_same, left.terms)) or self.is_left(one):
                 continue  # what it reaches is not the same in all iterations
             if all([v not in region.defined or trips is not None and v in region.counters for v in first.terms]):
                 self.ranges[p] = first, step, trips
 
+    def is_left(self, one: counted.Counted) -> bool:
+        """Whether an iteration may leave a loop inside before its end, and go on."""
+        return any(edge is not one.exit and edge.block in self.region.loop.blocks and edge.block not in one.loop.blocks
+                   for block in one.loop.blocks for edge in block.edges())
+
     def collide(self, one: Access, two: Access) -> bool:
         """Whether two accesses are certain to reach the same element in two different iterations, if the loop and those
         inside make many."""
-        if self.is_either(one, two):
+        if self.is_either(one, two) or any((test, not yes) in two.conditions for test, yes in one.conditions
+                                           if self.is_same(test)):
             return False
         trips = self.defs.constant(self.region.count.start[self.region.count.left])
         far = FAR if trips is None else min(trips, FAR)
@@ -49,7 +66,78 @@ class Collisions:
                 distances = found if distances is None else distances & found
         if distances is None:
             return meets and far > 1 and one.always and two.always
-        return not meets and bool(distances - {0})
+        return not meets and bool(distances - {0}) and self.is_certain(one) and self.is_certain(two)
+
+    def is_certain(self, one: Access) -> bool:
+        """Whether iterations, but for a few, are certain to make an access, or another one to the same elements, if the
+        loop and those inside make many, and tests whose outcome is the same in all iterations have that which leads to
+        it."""
+        if one.always:
+            return True
+        if one not in self.made:
+            place = self.place(one)
+            self.made[one] = self.come_to([two.inst for two in self.reached.of[one.root] if two is one or (
+                place is not None and two.stores is one.stores and self.place(two) == place)])
+        return self.made[one]
+
+    def place(self, one: Access):
+        """A key of the elements that iterations reach, or None where it is not known."""
+        found = []
+        for axis in range(one.root.type.ndim):
+            known = self.parts(one.likely[axis]) if axis in one.likely else None
+            if known is None:
+                return None
+            step, rest, ranges = known
+            found.append((step, rest.constant, frozenset(rest.terms.items()), *ranges))
+        return found
+
+    def come_to(self, insts: list[ir.Inst]) -> bool:
+        """Whether each iteration comes to one of these instructions, as `is_certain` says."""
+        ends = []
+        for block in self.region.loop.blocks:
+            if not set(insts).isdisjoint(block.insts):
+                for loop in reversed(self.reached.loops.get(block, ())):
+                    if not self.is_passed(loop, [block]):
+                        break
+                    block = loop.header
+                else:
+                    ends.append(block)
+        return self.is_passed(self.region.loop, ends)
+
+    def is_passed(self, loop, blocks: list[ir.Block]) -> bool:
+        """Whether each iteration of a loop that is not left passes one of these blocks."""
+        past: set[ir.Block] = set()  # from which the end of an iteration may be reached on another way
+        found = True
+        while found and loop.header not in past:
+            found = False
+            for block in loop.blocks:
+                if block not in past and block not in blocks:
+                    ways = [to is loop.header or to in past for to in self.following(block)]
+                    branch = block.terminator
+                    if all(ways) if branch.op is control.BRANCH and self.is_same(branch.args[0]) else any(ways):
+                        past.add(block)
+                        found = True
+        return loop.header not in past
+
+    def following(self, block: ir.Block) -> list[ir.Block]:
+        """The blocks to which most iterations go from a block."""
+        branch = block.terminator
+        outcome = self.usual(branch.args[0]) if branch.op is control.BRANCH else None
+        return list(successors(block)) if outcome is None else [branch.targets[not outcome].block]
+
+    def is_same(self, test: ir.Value) -> bool:
+        return self.region.is_same(test, self.inner, self.same)
+
+    def usual(self, test: ir.Value) -> bool | None:
+        """The outcome in most iterations of a test that compares the number of the iteration with a constant."""
+        made = test.inst
+        if made is None or made.op not in _COMPARED or {v.type for v in made.args} - counted.WIDE:
+            return None
+        one, two = map(self.reached.form, made.args)
+        gap = one.plus(two, -1)
+        c = gap.terms.get(self.reached.number, 0)
+        outcomes = [_COMPARED[made.op](gap.constant + c * n) for n in (FAR // 2, FAR - 1)]
+        return outcomes[0] if c and len(gap.terms) == 1 and outcomes[0] is outcomes[1] else None
 
     def along(self, x, y, far: int):
         """How two indices meet along an axis: at distances of iterations (a set), 'equal' in all iterations, 'anywhere'

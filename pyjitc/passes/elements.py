@@ -52,6 +52,7 @@ class Elements(Carried):
         unsure = {root: pairs for root in stored if (pairs := _unsure(reached, root))}
         inner = self.inner_counters()
         same: dict[ir.Value, bool] = {}
+        collisions = Collisions(self, reached)
         for root, pairs in list(unsure.items()):
             stores = [one for one in reached.of[root] if one.stores]
             if root not in self.defined and any([self.is_same(one.array, inner, same) for one in stores]):
@@ -62,13 +63,14 @@ class Elements(Carried):
                     continue
             changed = any([not one.stores and not reached.moves(one) for one in reached.of[root]])
             for one in stores:
-                if not one.whole and all([self.is_same(v, inner, same) for v in (one.array, *one.inst.args[1:-1])]):
+                if not one.whole and all([self.is_same(v, inner, same) for v in (one.array, *one.inst.args[1:-1])]) \
+                        and collisions.is_certain(one):
                     raise self.error(one.inst, "every iteration of a parallel loop writes the same elements of "
                                                f"{_name(root)}",
                                      "add to them in one form alone, as in a[j] += x, or write range for prange")
                 if changed and False in pairs and not reached.moves(one):
                     raise shares(one.inst, root, True)
-        self.check_collisions(reached, unsure)
+        self.check_collisions(collisions, reached, unsure)
         if reached.unknown:
             raise Serial(reached.unknown[0], "a function that it calls may change elements of arrays that iterations "
                          "share", "pass the arrays to the function as arguments")
@@ -119,9 +121,8 @@ class Elements(Carried):
             self.shared[array] = op
         return True
 
-    def check_collisions(self, reached: Reached, unsure) -> None:
+    def check_collisions(self, found: Collisions, reached: Reached, unsure) -> None:
         """Raise for an element that is certain to be accessed by two iterations, one of which writes."""
-        found = Collisions(self, reached)
         for root in unsure:
             for one in reached.of[root]:
                 for two in reached.of[root] if one.stores else ():

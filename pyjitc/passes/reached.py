@@ -23,9 +23,9 @@ from .counted import Affine
 from .inline import callees
 from .selected import chosen, literal, positive, unclipped
 
-__all__ = ["Access", "Reached"]
+__all__ = ["PARTS", "Access", "Reached"]
 
-_PARTS = (TUPLE_AT, TUPLE_GET, UNION_GET, UNION_CAST)
+PARTS = (TUPLE_AT, TUPLE_GET, UNION_GET, UNION_CAST)
 _HELD = ir.CELLS | ir.ITEMS | ir.TABLES  # memory that holds arrays
 _QUOTIENTS = (a.IFLOORDIV, a.IFLOORDIV_CK)
 
@@ -37,8 +37,8 @@ class Access:
     always: whether each iteration makes it; index: axis of the root -> affine form, where known, or
     (array, axis) of a view from before the loop -> form; likely: the same, as it is but for a few iterations at the
     ends; ends: axis -> (least, greatest) index in an iteration, where known; assumed: axis -> forms that must not be
-    negative in any iteration for `ends` to hold; conditions: (test, outcome) on which an iteration makes it; differ:
-    forms that are not 0 where it is made."""
+    negative in any iteration for `ends` to hold; conditions: (test, outcome) on which an iteration makes it; equal,
+    differ: forms that are 0, or are not 0, where it is made."""
 
     def __init__(self, inst: ir.Inst, array: ir.Value, root: ir.Value, stores: bool, facts: dict, always: bool):
         self.inst, self.array, self.root, self.stores = inst, array, root, stores
@@ -48,6 +48,7 @@ class Access:
         self.ends: dict[Any, tuple[Affine, Affine]] = {}
         self.assumed: dict[Any, list[Affine]] = {}
         self.conditions: list[tuple[ir.Value, bool]] = []
+        self.equal: list[Affine] = []
         self.differ: list[Affine] = []
 
     @property
@@ -140,7 +141,8 @@ class Reached:
                 facts, always = self._facts(block), self._is_always(block)
                 if not any(facts.get(v, yes) is not yes for v, yes in taken.items()):
                     one = Access(inst, array, root, stores, {**facts, **taken}, always)
-                    one.conditions, one.differ = self._conditions(block), self._differences(block)
+                    one.conditions = self._conditions(block)
+                    one.equal, one.differ = self._compared(block, a.IEQ, a.INE), self._compared(block, a.INE, a.IEQ)
                     exact = [self.form(v) for v in indices] if indices is not None else self._everything(array)
                     one.index = indices_of(root, views, exact, self.form, lambda v: v)
                     if indices is not None:
@@ -151,6 +153,7 @@ class Reached:
                         one.index["item"] = self.form(root.inst.args[1])
                     if views and indices is not None and array not in self.region.defined:
                         one.index.update({(array, axis): form for axis, form in enumerate(exact)})
+                    one.index = {axis: self._counted(form, one.equal) for axis, form in one.index.items()}
                     for axis, form in one.index.items():
                         if (ends := self.ends(form)) is not None:
                             one.ends[axis], one.assumed[axis] = ends
@@ -195,6 +198,14 @@ class Reached:
                 yield from self.origins(x, seen)
         else:
             yield self._parts.setdefault(_key(array), array), [], {}
+
+    def is_picked(self, array: ir.Value) -> bool:
+        """Whether which array this is depends on the iteration, or on loops inside: it is an item of a tuple."""
+        while array in self.region.defined and array.inst is not None and array.inst.op in PARTS:
+            if array.inst.op is TUPLE_AT and any(map(self.varies, self.form(array.inst.args[1]).terms)):
+                return True
+            array = array.inst.args[0]
+        return False
 
     def is_either(self, one: Access, two: Access) -> bool:
         """Whether two accesses are not made in the same run of the loop."""
@@ -247,11 +258,20 @@ class Reached:
         """The outcomes of conditions from before the loop with which a block is reached."""
         return {test: yes for test, yes in self._conditions(block) if test not in self.region.defined}
 
-    def _differences(self, block: ir.Block) -> list[Affine]:
-        """The forms that are known not to be 0 in a block, because it is reached where two ints differ."""
+    def _counted(self, form: Affine, equal: list[Affine]) -> Affine:
+        """The number of the iteration, where an index is known to equal it: `o[0]` behind `if i == 0`."""
+        for gap in equal:
+            for sign in (1, -1):
+                same = form.plus(gap, sign)
+                if same.terms == {self.number: 1} and same.constant == 0:
+                    return same
+        return form
+
+    def _compared(self, block: ir.Block, op, other) -> list[Affine]:
+        """The differences of the ints for which a comparison holds where a block is reached, and `other` does not."""
         return [self.form(made.args[0]).plus(self.form(made.args[1]), -1)
                 for test, yes in self._conditions(block) if (made := test.inst) is not None
-                and made.op is (a.INE if yes else a.IEQ) and {v.type for v in made.args} <= counted.WIDE]
+                and made.op is (op if yes else other) and {v.type for v in made.args} <= counted.WIDE]
 
     def _conditions(self, block: ir.Block) -> list[tuple[ir.Value, bool]]:
         """The conditions on which a block is reached in an iteration, each with its outcome."""
@@ -262,7 +282,8 @@ class Reached:
                 branch = above.terminator
                 if above is not header and branch.op is control.BRANCH:
                     ways = [n for n, edge in enumerate(branch.targets) if edge.block is at]
-                    if len(ways) == 1 and len(self.region.edges[at]) == 1:
+                    if len(ways) == 1 == sum(not self.dom.dominates(at, source)
+                                             for source, _, _ in self.region.edges[at]):
                         found.append((branch.args[0], ways[0] == 0))
                 at = above
             self._reached_on[block] = found
@@ -541,7 +562,7 @@ class Reached:
 
 def _is_part(made: ir.Inst) -> bool:
     """Whether an instruction reads a value from what holds it."""
-    return made.op in _PARTS or bool(ir.regions_read(made.op.effects) & _HELD) and bool(made.args)
+    return made.op in PARTS or bool(ir.regions_read(made.op.effects) & _HELD) and bool(made.args)
 
 
 def _key(v: ir.Value):

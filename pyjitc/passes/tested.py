@@ -14,20 +14,20 @@ from typing import Any
 from ..ir import core as ir
 from ..ops import arith as a
 from ..ops import control, memory
-from ..ops.structure import SELECT, TUPLE_GET
+from ..ops.structure import SELECT, TUPLE_AT, TUPLE_GET, UNION_GET
 from ..types import kinds as k
 from . import gvn
 from .apart import ways_apart
 from .chunk_cost import greater, lesser
 from .counted import Affine
 from .operands import Overlap, constant_of
-from .reached import Access, Reached
+from .reached import PARTS, Access, Reached
 from .rewrite import Builder, clone_inst, drop_flags
 from .selected import single_choice
 
 __all__ = ["Ends", "Inspection", "Meeting", "meetings"]
 
-_COPIED = {*a.ARITH_OPS.values(), *gvn.MOVED, control.CONST, SELECT, TUPLE_GET, memory.ARRAY_DIM, memory.ARRAY_STRIDE,
+_COPIED = {*a.ARITH_OPS.values(), *gvn.MOVED, *PARTS, control.CONST, SELECT, memory.ARRAY_DIM, memory.ARRAY_STRIDE,
            memory.ARRAY_VIEW, memory.ARRAY_STEP}
 _MOST = 64  # values that are computed for a test
 _MARKED = 40  # the cost of marking an element, in operations
@@ -332,7 +332,7 @@ def _without_copies(accesses: list[Access], *axes: int) -> list[Access]:
 class Meeting(_Test):
     """An array to which iterations store, and others, which may share memory with it where the program passes one array
     twice, or two views of it. others: (array, whether iterations are apart where it is the same one, element for
-    element)."""
+    element). An array that iterations read from a tuple or union may be any of the arrays there."""
 
     def __init__(self, reached: Reached, accesses: list[Access], others: list[tuple[ir.Value, bool]]):
         super().__init__(reached, accesses)
@@ -340,26 +340,48 @@ class Meeting(_Test):
 
     def is_possible(self, at) -> bool:
         values = _Values(Builder([], self.inst.loc), self.reached, at)
-        return None not in [values.of(v) for v in (self.array, *(other for other, _ in self.others))]
+        return None not in [_ways(values, v) for v in (self.array, *(other for other, _ in self.others))]
 
     def found(self, b: Builder, aliases, at) -> ir.Value | None:
         """Emit whether iterations may meet in memory that the arrays share."""
         values, tests = _Values(b, self.reached, at), []
-        array: Any = values.of(self.array)
-        whole = Overlap(b, array, lengths(b, array))
-        for v, equal in self.others:
-            other: Any = values.of(v)
-            if other is array and equal or aliases.distinct(array, other):
-                continue
-            if other.type.ndim == array.type.ndim == 1 and "C" not in (array.type.layout, other.type.layout):
-                one = Overlap(b, array, lengths(b, array))
-                one.add(other, lengths(b, other), equal)
-                tests.append(b.test(a.BAND, one.found(), b.test(a.BNOT, _between(b, array, other))))
-            else:
-                whole.add(other, lengths(b, other), equal)
-        if whole.groups or whole.tests:
-            tests.append(whole.found())
+        others = [(other, equal) for v, equal in self.others for other in _ways(values, v) or ()]
+        for array in _ways(values, self.array) or ():
+            whole = Overlap(b, array, lengths(b, array))
+            for other, equal in others:
+                if other is array and equal or aliases.distinct(array, other):
+                    continue
+                if other.type.ndim == array.type.ndim == 1 and "C" not in (array.type.layout, other.type.layout):
+                    one = Overlap(b, array, lengths(b, array))
+                    one.add(other, lengths(b, other), equal)
+                    tests.append(b.test(a.BAND, one.found(), b.test(a.BNOT, _between(b, array, other))))
+                else:
+                    whole.add(other, lengths(b, other), equal)
+            if whole.groups or whole.tests:
+                tests.append(whole.found())
         return b.any(tests) if tests else None
+
+
+def _ways(values: _Values, v: ir.Value) -> list[ir.Value] | None:
+    """Emit the values from before the loop that a value of the loop may be: where its iterations pick items of a tuple,
+    all of the items. None where they are not known."""
+    known, b = values.of(v), values.b
+    if known is not None:
+        return [known]
+    made: Any = v.inst
+    found = _ways(values, made.args[0]) if made is not None and made.op in PARTS else None
+    if found is None or len(found) > _MOST:
+        return None
+    if made.op is TUPLE_AT:
+        return [b.op(TUPLE_GET, x, type=t, index=n) for x in found for n, t in enumerate(x.type.elements)]
+    if made.op is TUPLE_GET:
+        n = made.attrs["index"]
+        return [b.op(TUPLE_GET, x, type=x.type.elements[n], index=n) for x in found]
+    if made.op is UNION_GET:  # zeros, which share no memory, where the union holds another member
+        t = made.attrs["type"]
+        return [x if x.type is t else b.make(UNION_GET, t, x, type=t) for x in found
+                if x.type is t or type(x.type) is k.Union and t in x.type.members]
+    return found
 
 
 def lengths(b: Builder, array: ir.Value) -> list[ir.Value]:
@@ -376,11 +398,21 @@ def _between(b: Builder, x: ir.Value, y: ir.Value) -> ir.Value:
                   b.test(a.IGE, gap, b.const(k.Int, memory.item_bytes(x.type.dtype)))])
 
 
+def _held_by(v: ir.Value, region) -> ir.Value:
+    """The tuple or union from which the loop reads an array, or the array itself."""
+    while v in region.defined and v.inst is not None and v.inst.op in PARTS:
+        v = v.inst.args[0]
+    return v
+
+
 def meetings(reached: Reached, stored) -> list[Meeting]:
-    """What is to be tested of arrays from before a loop that may share memory. stored: those to which iterations
-    store."""
+    """What is to be tested of arrays from before a loop, or from tuples from before it, that may share memory. stored:
+    those to which iterations store."""
     region, found = reached.region, []
-    arrays = [v for v in reached.of if v not in region.defined and type(v.type) is k.Array]
+    # array from before the loop, or from a tuple or union from before it -> that value
+    arrays = {v: base for v in reached.of if type(v.type) is k.Array and (
+        base := _held_by(v, region)) not in region.defined}
+    picked = {v for v in arrays if reached.is_picked(v)}  # different in each iteration, as the program promises
 
     def apart(x: ir.Value, y: ir.Value) -> bool:
         return x.type.ndim == y.type.ndim and x not in region.shared and all([
@@ -389,7 +421,8 @@ def meetings(reached: Reached, stored) -> list[Meeting]:
     for n, x in enumerate(arrays):
         if x in stored:
             others = [(y, apart(x, y)) for m, y in enumerate(arrays)
-                      if y is not x and not (y in stored and m < n) and not region.aliases.distinct(x, y)]
+                      if y is not x and not (y in stored and m < n) and not (x in picked and y in picked)
+                      and not region.aliases.distinct(arrays[x], arrays[y])]
             if others:
                 found.append(Meeting(reached, reached.of[x], others))
     return found

@@ -37,8 +37,10 @@ def program(seed) -> str:
     reduced = r.choice(("s += {}", "s = max(s, {})", "s = min(s, {})", "s |= int({})", "s &= int({})", "s ^= int({})"))
     for number in range(r.randint(1, 3)):
         line = statement(r, reduced)
+        if r.random() < .15:
+            line = under_condition(r, line, statement(r, reduced))
         way = r.random()
-        if line.startswith("s ") or way < .5:
+        if any(one.lstrip().startswith("s ") for one in line.split("\n")) or way < .5:
             body += line.split("\n")
         elif way < .8:
             helpers += ["@njit", f"def h{number}(o, a, t, p, n, k, i):",
@@ -48,7 +50,9 @@ def program(seed) -> str:
             captured += [f"def c{number}(i):", *("    " + one for one in line.split("\n"))]
             body.append(f"c{number}(i)")
     before = r.choice(([], [], ["o, a = a, o"], ["both = o, a", "o = both[k % 2]"], ["o = o[::-1]"],
-                       ["a = o if k > 2 else a"], ["t = t[::-1]"],
+                       ["a = o if k > 2 else a"], ["t = t[::-1]"], ["o = (o, a[::-1], p)[k % 3]"],
+                       ["a = None if k > 20 else a", "o = None if k > 30 else o"],
+                       ["both = a[::-1], o", "a = both[k % 2]"],
                        ["t[:, 1:] += t[:, :-1] * 2"], ["o[1:] = o[:-1] + a[:-1]"], ["a[:] = o * 2 + p"]))
     after = r.choice(([], [], ["s += int(t.sum())"], ["o += a"], ["s += int((o * 2 - a).max()) if n else 0"]))
     lines = ["s = 1", *before, *captured, f"for i in prange({r.choice(('n', 'n', 'n', 'len(p)', 'n // 2'))}):",
@@ -72,8 +76,17 @@ def statement(r, reduced) -> str:
         return f"o[{r.choice(PLACES)}] {r.choice(('+=', '+=', '-='))} {value}"
     if way < .6:
         return f"for j in {r.choice(('range(5)', 'range(k % 5)', 'prange(5)'))}:\n    t[i, j] = t[i, 4 - j] + j"
-    if way < .64:
+    if way < .62:
         return f"for j in range(i * 4, min(len(o), i * 4 + {r.choice((4, 4, 5, 'k'))})):\n    o[j] = {value} + j"
+    if way < .63:
+        return f"for j in range(i, min(len(o), i + p[i] % {r.choice((2, 2, 3))})):\n    o[j] = {value} + j"
+    if way < .64:
+        c = r.randint(1, 4)
+        end = r.choice((f"{c} * i + {c}", f"{c} * (i + 1)", f"{c} * i + {c + 1}", f"{c} * i + k"))
+        return f"o[{c} * i:{end}] = {value}"
+    if way < .65:
+        return (f"both = o, {r.choice(('a', 'a[::-1]', 'p'))}\n"
+                f"both[{r.choice(('k', 'i'))} % 2][{r.choice(PLACES)}] = {value}")
     if way < .66:
         return f"x = {value}\nfor j in range(300):\n    x = x * 3 % 1009\no[{r.choice(PLACES)}] = x"
     if way < .7:
@@ -81,3 +94,15 @@ def statement(r, reduced) -> str:
     if way < .8:
         return f"row = t[i]\nrow[{r.choice(('0', 'i % 5', ':'))}] += {value}"
     return reduced.format(value)
+
+
+def under_condition(r, line, other) -> str:
+    """A statement that some iterations make, and others may make another one instead."""
+    test = r.choice(("i == 0", "i == n - 1", "i == k", "i > 0", "i < n - 1", "i % 2", "p[i] > k", "a[i] > 20",
+                     "i > k and p[i] < n - k", "k > 4"))
+    text = f"if {test}:\n" + indented(line)
+    return text + ("\nelse:\n" + indented(other) if r.random() < .5 else "")
+
+
+def indented(text) -> str:
+    return "\n".join("    " + line for line in text.split("\n"))
