@@ -134,7 +134,7 @@ class _Writer(Blocks):
             choices += [(5, self.if_), (4, self.for_range), (2, self.for_array), (2, self.while_), (3, self.try_),
                         (1, self.for_tuple), (1, self.optional), (1, self.with_else)]
         if self.depth < 5:
-            choices += [(1.5, self.mix), (1.5, self.grow), (1, self.match), (.7, self.walrus)]
+            choices += [(1.5, self.mix), (1.5, self.grow), (1, self.match), (.7, self.walrus), (1.5, self.blend)]
         if self.nested < 2 and self.depth < 4:
             choices += [(1, self.closure), (1, self.generator), (1, self.recursion)]
         choices += [(1, self.assert_), (.5, self.delete), (.5, self.raise_)]
@@ -461,6 +461,51 @@ class _Writer(Blocks):
         else:
             self.line(f"if {name} is {self.r.choice(('', 'not '))}None:")
             self.inside()
+
+    def blend(self):
+        """A variable that has arrays of different layouts, dtypes or numbers of axes on different paths."""
+        r, name = self.r, self.fresh("blend")
+        self.frozen.add(name)
+        dtype, ndim = r.choice(DTYPES), r.choice((1, 1, 2))
+
+        def some() -> str:
+            kind = "array", dtype if r.random() < .7 else r.choice(DTYPES), ndim if r.random() < .8 else 3 - ndim
+            text = self.array(kind, 1)
+            return r.choice((text, text, f"{text}[::-1]", f"{text}[::2]", f"{text}.T", f"{text}.copy()",
+                             f"np.asfortranarray({text})", f"{text}.ravel()", f"{text}.astype(np.{r.choice(DTYPES)})"))
+
+        values = [some() for _ in range(r.randint(2, 3))]
+        way = r.random()
+        if way < .3:
+            self.line(f"{name} = {values[0]} if {self.condition()} else {values[1]}")
+        elif way < .6:
+            opening, closing = r.choice(("()", "()", "[]"))
+            self.line(f"{name} = {opening}{', '.join(values)}{closing}[{self.leaf('int')} % {len(values)}]")
+        else:
+            self.line(f"{name} = {values[0]}")
+            self.line(f"if {self.condition()}:")
+            self.line(f"    {name} = {values[1]}")
+        for _ in range(r.randint(1, 3)):
+            number = self.expression(r.choice(("int", "float", "bool")), 1)
+            read = r.choice((f"{name}.sum()", f"{name}.size", f"{name}.ndim", f"{name}.shape", f"len({name})",
+                             f"{name}.max() if {name}.size else 0", f"({name} * 2).sum()", f"{name}[0]", f"{name} + 1",
+                             f"{name}.ravel()[-1]", f"{name}[:1]", f"{name}.T", f"{name}.strides",
+                             f"{name}.dtype.itemsize", f"{name}.argmax()", f"{name} > {number}"))
+            way = r.random()
+            if way < .6:
+                result = self.fresh("mixed")
+                self.frozen.add(result)
+                self.line(f"{result} = {read}")
+                if self.depth == 1:
+                    self.mixed.append(result)
+            elif way < .8:
+                self.line(r.choice((f"{name}[0] = {number}", f"{name}[...] = {number}", f"{name}[-1:] = {number}",
+                                    f"{name}[{self.leaf('int')}] = {number}")))
+            else:
+                item = self.counter()
+                self.line(f"for {item} in {name}:")
+                self.line("    " + r.choice((f"{item} += {number}", f"if {item} is None: break",
+                                             f"{name}[0] = {number}")))
 
     def grow(self):
         """A variable that starts as a constant of Python and meets a NumPy number in a loop."""
