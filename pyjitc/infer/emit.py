@@ -471,6 +471,8 @@ class _Emission:
                 value = self.add(structure.UNION_GET, (value,), {"type": member}, member)
             elif member is not None and isinstance(value.type, Dual):
                 value = value if t is None else self.from_dual(value, member)
+        if isinstance(value.type, Union) and t in value.type.members:  # an operand that was split for another index
+            return self.add(structure.UNION_GET, (value,), {"type": t}, t)
         return value if t is None else self.convert(value, t)
 
     def expr(self, e: Any):
