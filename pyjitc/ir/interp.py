@@ -18,7 +18,7 @@ from ..types import kinds as k
 from ..types.lattice import dtype_of
 from .core import RAISES, TERMINATOR, Edge, Function, Inst
 
-__all__ = ["run", "StepLimit", "Tagged", "Wait"]
+__all__ = ["address", "place", "run", "StepLimit", "Tagged", "Wait"]
 
 
 class StepLimit(BaseException):
@@ -138,15 +138,15 @@ def _convert(value, source: Any, target: Any):
     return value
 
 
-def _place(inst, a, indices) -> tuple:
+def place(inst: Inst, a: np.ndarray, indices) -> tuple:
     """The indices of the element that a load or store accesses."""
     axis = inst.attrs.get("walk")
-    if axis is None:
-        return indices
-    *first, offset = indices
-    if a.strides[axis]:  # otherwise all elements along the axis are one
-        first[axis] += offset // a.strides[axis]
-    return tuple(first)
+    if axis is not None:
+        *first, offset = indices
+        if a.strides[axis]:  # otherwise all elements along the axis are one
+            first[axis] += offset // a.strides[axis]
+        indices = first
+    return tuple(indices)
 
 
 def _undefined(t: k.Type):
@@ -165,6 +165,27 @@ class _Window:
         self.owner = owner
         self.__array_interface__ = {"version": 3, "data": (address, not writable), "typestr": np.dtype(dtype).str,
                                     "shape": tuple(shape), "strides": tuple(strides)}
+
+
+def address(a: np.ndarray, indices) -> int:
+    """The address of an element."""
+    return a.__array_interface__["data"][0] + sum(int(i) * stride for i, stride in zip(indices, a.strides))
+
+
+def _element(inst: Inst, a: np.ndarray, indices) -> tuple:
+    """(an array, the index) of the element that a load or store accesses. A loop over the rows of contiguous arrays
+    (passes/nests.py) makes one trip, over all elements, and its index goes beyond the end of a row."""
+    at = place(inst, a, indices)
+    if all(i < n for i, n in zip(at, a.shape)):
+        return a, at
+    whole: Any = a
+    while (base := getattr(whole, "base", getattr(whole, "owner", None))) is not None:
+        whole = base
+    low, high = np.lib.array_utils.byte_bounds(whole) if isinstance(whole, np.ndarray) else (0, 0)
+    first = address(a, at)
+    if not low <= first <= high - a.itemsize:
+        return a, at  # raises IndexError
+    return np.asarray(_Window(a, first, a.dtype, (1,), (a.itemsize,), a.flags.writeable)), 0
 
 
 class _Nest(NamedTuple):
@@ -455,10 +476,12 @@ class _Machine:
     # -- memory
 
     def do_array_load(self, inst, a, *indices):
-        return a[_place(inst, a, indices)]
+        found, at = _element(inst, a, indices)
+        return found[at]
 
     def do_array_store(self, inst, a, *rest):
-        a[_place(inst, a, rest[:-1])] = rest[-1]
+        found, at = _element(inst, a, rest[:-1])
+        found[at] = rest[-1]
 
     def do_row_copy(self, inst, a, b, *rest):
         row = (*rest[:-1], slice(rest[-1]))

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ..base.errors import RaceError
 from .core import Function, Inst
-from .interp import _Machine, enter, leave
+from .interp import _Machine, address, enter, leave, place
 
 __all__ = ["run"]
 
@@ -63,20 +61,22 @@ class _Watching(_Machine):
 
     def do_array_load(self, inst, a, *indices):
         if self.iteration is not None:
-            place = _address(a, indices)
-            self.meet(inst, self.written.get(place), "reads", "writes", indices)
-            known = self.read.setdefault(place, [])
+            at = place(inst, a, indices)
+            element = address(a, at)
+            self.meet(inst, self.written.get(element), "reads", "writes", at)
+            known = self.read.setdefault(element, [])
             if len(known) < 2 and all(one[0] != self.iteration for one in known):
-                known.append((self.iteration, inst, indices))
+                known.append((self.iteration, inst, at))
         return super().do_array_load(inst, a, *indices)
 
     def do_array_store(self, inst, a, *rest):
         if self.iteration is not None:
-            place = _address(a, rest[:-1])
-            self.meet(inst, self.written.get(place), "writes", "writes", rest[:-1])
-            for one in self.read.get(place, ()):
-                self.meet(inst, one, "writes", "reads", rest[:-1])
-            self.written[place] = self.iteration, inst, rest[:-1]
+            at = place(inst, a, rest[:-1])
+            element = address(a, at)
+            self.meet(inst, self.written.get(element), "writes", "writes", at)
+            for one in self.read.get(element, ()):
+                self.meet(inst, one, "writes", "reads", at)
+            self.written[element] = self.iteration, inst, at
         return super().do_array_store(inst, a, *rest)
 
     def meet(self, inst: Inst, other, what: str, before: str, indices) -> None:
@@ -87,7 +87,3 @@ class _Watching(_Machine):
             f"iteration {other[0]} {before} {names[0]}{list(map(int, other[2]))} at line {other[1].loc.line}, and "
             f"iteration {self.iteration} {what} {names[1]}{list(map(int, indices))} at line {inst.loc.line}: the same "
             "element")
-
-
-def _address(a: np.ndarray, indices) -> int:
-    return a.__array_interface__["data"][0] + sum(int(i) * stride for i, stride in zip(indices, a.strides))

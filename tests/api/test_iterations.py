@@ -7,7 +7,7 @@ import pytest
 from tests.api.test_parallel import M, N, report
 from tests.oracle import difference, outcome
 
-from pyjitc import CompileError, njit, prange
+from pyjitc import CompileError, RaceError, njit, prange
 
 Pair = namedtuple("Pair", "first second")
 COUNTS = np.random.default_rng(3).integers(0, 3, N)
@@ -263,3 +263,36 @@ def each_to_the_same(o):
 def test_what_nearly_all_iterations_share_is_refused(function, argument):
     with pytest.raises(CompileError, match="iteration of a parallel loop (reads|writes) (an|the same) elements? of"):
         njit(parallel=True)(function)(argument)
+
+
+def statements_over_rows(n):
+    converted = np.ones((4, n), np.int32).astype(np.float64)
+    turned = np.asfortranarray(np.arange(4 * n).reshape(4, n))
+    total = 0.0
+    for i in prange(4):
+        total += converted[i].sum() + turned[i, 1] + np.ones((2, 3), np.int8).astype(np.float32)[1, 2]
+    return total
+
+
+def rows_in_places(o, a, places):
+    for i in prange(len(places)):
+        o[places[i]] = a[i]
+
+
+def columns_beside(o, a, places):
+    for i in prange(len(places)):
+        s = 0.0
+        for j in range(o.shape[0]):
+            s += o[j, i]
+            if j == places[i]:
+                o[j, (i + 1) % 4] = s
+
+
+def test_races_are_found_in_rows_and_columns():
+    """Loops over the rows of contiguous arrays make one trip, and those down columns count in bytes."""
+    assert njit(parallel=True, debug="races")(statements_over_rows)(3) == statements_over_rows(3)
+    for function, apart, meeting in ((rows_in_places, [2, 0, 1], [2, 0, 2]), (columns_beside, [9, 9, 9], [9, 5, 6])):
+        watched = njit(parallel=True, debug="races")(function)
+        watched(np.ones((7, 4)), np.ones((7, 4)), np.array(apart))
+        with pytest.raises(RaceError, match=r"iteration [01] writes .*\[.*\] at line \d+, and iteration 2 "):
+            watched(np.ones((7, 4)), np.ones((7, 4)), np.array(meeting))
