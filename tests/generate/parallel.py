@@ -58,6 +58,9 @@ def program(seed) -> str:
     lines = ["s = 1", *before, *captured, f"for i in prange({r.choice(('n', 'n', 'n', 'len(p)', 'n // 2'))}):",
              *("    " + one for one in body), *after, "return s"]
     adds = any("] +=" in line or "] -=" in line for line in (*helpers, *body, *captured))
+    if adds:  # sums of iterations are lost where one of them raises
+        helpers, lines = ([line.replace("abs(i - k)]", "abs(i - k) % n]") for line in some]
+                          for some in (helpers, lines))
     ways = ("apart",) if adds else ("apart", "apart", "same", "after", "reversed", "columns")
     calls = [f"    lambda: (*arrays({r.choice(ways)!r}, {n}, "
              f"{r.choice(('int64', 'int64', 'float64', 'int32'))!r}, {r.randint(0, 999)}), {n}, {r.randint(1, 9)}),"
