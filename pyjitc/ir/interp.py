@@ -173,19 +173,21 @@ def address(a: np.ndarray, indices) -> int:
 
 
 def _element(inst: Inst, a: np.ndarray, indices) -> tuple:
-    """(an array, the index) of the element that a load or store accesses. A loop over the rows of contiguous arrays
-    (passes/nests.py) makes one trip, over all elements, and its index goes beyond the end of a row."""
+    """(an array, the index) of the element that a load or store accesses. In loops over whole arrays (passes/nests.py)
+    the index may be below 0, where elements are in the opposite order, or beyond the end of a row, where all rows are
+    one. Raises IndexError outside of the memory of the array."""
     at = place(inst, a, indices)
-    if all(i < n for i, n in zip(at, a.shape)):
+    if all(0 <= i < n for i, n in zip(at, a.shape)):
         return a, at
     whole: Any = a
-    while (base := getattr(whole, "base", getattr(whole, "owner", None))) is not None:
+    while isinstance(base := whole.owner if isinstance(whole, _Window) else whole.base, (np.ndarray, _Window)):
         whole = base
-    low, high = np.lib.array_utils.byte_bounds(whole) if isinstance(whole, np.ndarray) else (0, 0)
-    first = address(a, at)
-    if not low <= first <= high - a.itemsize:
-        return a, at  # raises IndexError
-    return np.asarray(_Window(a, first, a.dtype, (1,), (a.itemsize,), a.flags.writeable)), 0
+    low, high = np.lib.array_utils.byte_bounds(whole)
+    for at in (at, tuple([i + n if i < 0 else i for i, n in zip(at, a.shape)])):  # the program may count from the end
+        first = address(a, at)
+        if low <= first <= high - a.itemsize:
+            return np.asarray(_Window(a, first, a.dtype, (1,), (a.itemsize,), a.flags.writeable)), 0
+    raise IndexError(f"element {at} of an array of shape {a.shape} is outside of its memory")
 
 
 class _Nest(NamedTuple):

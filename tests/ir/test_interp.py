@@ -1,4 +1,7 @@
 """The IR interpreter against CPython: after inference, and after the passes."""
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 from tests.ir.functions import FUNCTIONS
 from tests.ir.stages import optimised, typed
@@ -90,3 +93,14 @@ fn f(x: int) -> float | int:
 """
     result = interp.run([parse(text, OPS)], [7])
     assert result == 7 and type(result) is int
+
+
+def test_an_element_outside_of_the_memory_of_an_array_is_an_error():
+    inst, whole = SimpleNamespace(attrs={}), np.arange(12).reshape(3, 4)
+    for a, indices, value in ((whole, (0, 9), 9), (whole[1:], (-1, 2), 2), (whole[2, 3:], (-2,), 9),
+                              (whole.T, (7, 0), 7)):
+        found, at = interp._element(inst, a, indices)
+        assert found[at] == value
+    for a, indices in ((whole, (2, 4)), (whole, (-9, 0)), (np.frombuffer(b"abc", np.uint8), (3,))):
+        with pytest.raises(IndexError, match="outside of its memory"):
+            interp._element(inst, a, indices)
