@@ -241,8 +241,9 @@ class _Emission:
             if not _boxes(value.type, target):
                 return self.add(structure.UNION_CAST, (value,), {"type": target}, target)
         found = [member for member in value.type.members if _includes(target, member)]
-        only = target in found and (len(found) == 1 or target.holder)  # lists of different types are no joins of others
-        if not isinstance(target, Union) and (only or not found):
+        # a list is no join of lists of other types, so that it can only be the member itself
+        itself = target in found and (len(found) == 1 or target.holder)
+        if not isinstance(target, Union) and (itself or not found):
             return self.add(structure.UNION_GET, (value,), {"type": target}, target)
         if len(found) == 1:
             return self.convert(self.add(structure.UNION_GET, (value,), {"type": found[0]}, found[0]), target)
@@ -471,7 +472,8 @@ class _Emission:
                 value = self.add(structure.UNION_GET, (value,), {"type": member}, member)
             elif member is not None and isinstance(value.type, Dual):
                 value = value if t is None else self.from_dual(value, member)
-        if isinstance(value.type, Union) and t in value.type.members:  # an operand that was split for another index
+        if isinstance(value.type, Union) and t in value.type.members:
+            # the same value is another operand, too, whose split has found that it holds this member
             return self.add(structure.UNION_GET, (value,), {"type": t}, t)
         return value if t is None else self.convert(value, t)
 

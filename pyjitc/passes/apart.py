@@ -150,12 +150,12 @@ def _differ(one: Access, two: Access, reached: Reached) -> bool:
 
 
 def _of_one(one: Access, two: Access, reached: Reached) -> bool:
-    """Whether both accesses are made only in one iteration, as behind `if i == 0`."""
-    return any(form.terms == other.terms and form.constant == other.constant and _is_number(form, reached)
+    """Whether both accesses are made in the same single iteration, as behind `if i == 0`."""
+    return any(form.terms == other.terms and form.constant == other.constant and _vanishes_once(form, reached)
                for form in one.equal for other in two.equal)
 
 
-def _is_number(form: Affine, reached: Reached) -> bool:
+def _vanishes_once(form: Affine, reached: Reached) -> bool:
     """Whether a form is 0 in one iteration at most."""
     step = reached.move(form)
     return not step.terms and step.constant != 0 and all([

@@ -6,20 +6,18 @@ iteration makes an access, nothing is certain.
 from __future__ import annotations
 
 from math import gcd
+from typing import Any, cast
 
 from ..ir import core as ir
 from ..ir.cfg import successors
-from ..ops import arith as a
 from ..ops import control
+from ..ops.arith import INTEGER_COMPARISONS
 from . import counted
 from .reached import Access, Reached
 
 __all__ = ["Collisions"]
 
 FAR = 64  # iterations that a loop is assumed to make at least
-# comparison -> whether it holds for the difference of its operands
-_COMPARED = {a.ILT: lambda x: x < 0, a.ILE: lambda x: x <= 0, a.IGT: lambda x: x > 0, a.IGE: lambda x: x >= 0,
-             a.INE: lambda x: x != 0, a.IEQ: lambda x: x == 0}
 
 
 class Collisions:
@@ -28,19 +26,18 @@ class Collisions:
     def __init__(self, region, reached: Reached):
         self.region, self.defs, self.affine = region, region.defs, reached.likely
         self.reached, self.is_either = reached, reached.is_either
-        self.inner = region.inner_counters()  # these two as `is_same` of the region takes them
-        self.same: dict[ir.Value, bool] = {}
+        self.inner, self.same = region.inner_counters(), dict[ir.Value, bool]()  # for `is_same` of the region
         self.made: dict[Access, bool] = {}  # whether iterations are certain to make an access
         self.ranges: dict = {}  # counter of a loop inside -> (first value, step, trips or None)
         for p, (one, step) in reached.inner.items():
             left, first = self.affine(one.start[one.left]), self.affine(one.start[p])
             trips = left.constant if not left.terms and left.constant > 0 else None
-            if not all(map(self.is_same, left.terms)) or self.is_left(one):
+            if not all(map(self.is_same, left.terms)) or self.may_be_left(one):
                 continue  # what it reaches is not the same in all iterations
             if all([v not in region.defined or trips is not None and v in region.counters for v in first.terms]):
                 self.ranges[p] = first, step, trips
 
-    def is_left(self, one: counted.Counted) -> bool:
+    def may_be_left(self, one: counted.Counted) -> bool:
         """Whether an iteration may leave a loop inside before its end, and go on."""
         return any(edge is not one.exit and edge.block in self.region.loop.blocks and edge.block not in one.loop.blocks
                    for block in one.loop.blocks for edge in block.edges())
@@ -125,18 +122,19 @@ class Collisions:
         outcome = self.usual(branch.args[0]) if branch.op is control.BRANCH else None
         return list(successors(block)) if outcome is None else [branch.targets[not outcome].block]
 
-    def is_same(self, test: ir.Value) -> bool:
-        return self.region.is_same(test, self.inner, self.same)
+    def is_same(self, v: ir.Value) -> bool:
+        """Whether a value is computed in the same way in every iteration."""
+        return self.region.is_same(v, self.inner, self.same)
 
     def usual(self, test: ir.Value) -> bool | None:
         """The outcome in most iterations of a test that compares the number of the iteration with a constant."""
         made = test.inst
-        if made is None or made.op not in _COMPARED or {v.type for v in made.args} - counted.WIDE:
+        if made is None or made.op not in INTEGER_COMPARISONS or {v.type for v in made.args} - counted.WIDE:
             return None
         one, two = map(self.reached.form, made.args)
         gap = one.plus(two, -1)
-        c = gap.terms.get(self.reached.number, 0)
-        outcomes = [_COMPARED[made.op](gap.constant + c * n) for n in (FAR // 2, FAR - 1)]
+        c, holds = gap.terms.get(self.reached.number, 0), cast(Any, made.op.eval)
+        outcomes = [holds(gap.constant + c * n, 0) for n in (FAR // 2, FAR - 1)]
         return outcomes[0] if c and len(gap.terms) == 1 and outcomes[0] is outcomes[1] else None
 
     def along(self, x, y, far: int):

@@ -50,12 +50,10 @@ class Elements(Carried):
         reached = Reached(self)
         stored = dict.fromkeys([one.root for one in reached.accesses if one.stores])
         unsure = {root: pairs for root in stored if (pairs := _unsure(reached, root))}
-        inner = self.inner_counters()
-        same: dict[ir.Value, bool] = {}
         collisions = Collisions(self, reached)
         for root, pairs in list(unsure.items()):
             stores = [one for one in reached.of[root] if one.stores]
-            if root not in self.defined and any([self.is_same(one.array, inner, same) for one in stores]):
+            if root not in self.defined and any([collisions.is_same(one.array) for one in stores]):
                 op = self.added_up(root, reached.accesses)
                 if op is not None:
                     self.shared[root] = op
@@ -63,8 +61,8 @@ class Elements(Carried):
                     continue
             changed = any([not one.stores and not reached.moves(one) for one in reached.of[root]])
             for one in stores:
-                if not one.whole and all([self.is_same(v, inner, same) for v in (one.array, *one.inst.args[1:-1])]) \
-                        and collisions.is_certain(one):
+                if not one.whole and collisions.is_certain(one) and all(
+                        map(collisions.is_same, (one.array, *one.inst.args[1:-1]))):
                     raise self.error(one.inst, "every iteration of a parallel loop writes the same elements of "
                                                f"{_name(root)}",
                                      "add to them in one form alone, as in a[j] += x, or write range for prange")

@@ -370,9 +370,11 @@ def _ways(values: _Values, v: ir.Value) -> list[ir.Value] | None:
         return [known]
     made: Any = v.inst
     found = _ways(values, made.args[0]) if made is not None and made.op in PARTS else None
-    if found is None or len(found) > _MOST:
+    if found is None:
         return None
     if made.op is TUPLE_AT:
+        if sum([len(x.type.elements) for x in found]) > _MOST:
+            return None
         return [b.op(TUPLE_GET, x, type=t, index=n) for x in found for n, t in enumerate(x.type.elements)]
     if made.op is TUPLE_GET:
         n = made.attrs["index"]
